@@ -1,0 +1,54 @@
+// From a frame to an answer: request header, table of APIs, decoding, the handler, encoding.
+//
+// Errors: a frame whose header cannot be read, an API or a version that is not served (ApiVersions apart), a body
+// that does not decode: the connection is closed, and nothing has happened (cases C01, C05).
+// Threads: handle() on the connection's core.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "broker/api/handler.h"
+#include "protocol/wire/writer.h"
+
+namespace ackord::api {
+
+struct Call {
+  // The bytes behind the size prefix. `frame` keeps them alive.
+  std::shared_ptr<const void> frame;
+  std::span<const std::byte> payload;
+  std::shared_ptr<Client> client;
+  std::function<void()> release_order;
+};
+
+struct Answer {
+  enum class Kind { kSend, kNothing, kClose };
+  Kind kind = Kind::kClose;
+  wire::OutputChain bytes;   // response header and body, without the size prefix
+};
+
+class Dispatch {
+ public:
+  explicit Dispatch(Services services) : services_(services) {}
+
+  io::Task<Answer> handle(Call call);
+  // The peer has gone: its share sessions end.
+  void connection_closed(Client& client);
+
+ private:
+  Services services_;
+};
+
+// What ApiVersions lists: from apis.def.
+struct ServedApi {
+  int16_t key;
+  int16_t min_version;
+  int16_t max_version;
+};
+std::span<const ServedApi> served_apis();
+
+}  // namespace ackord::api

@@ -1,0 +1,56 @@
+// Configs in force, as the rooms use them: names and defaults are Kafka's (facts of 4.4), ours are marked.
+// The tables behind DescribeConfigs are in config_tables.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ackord::metadata {
+
+// What a share group runs with (group config, bounded by the broker's limits, else the broker's value).
+struct GroupConfig {
+  int32_t share_session_timeout_ms = 45000;
+  int32_t share_heartbeat_interval_ms = 5000;
+  int32_t share_record_lock_duration_ms = 30000;
+  int32_t share_delivery_count_limit = 5;
+  int32_t share_partition_max_record_locks = 2000;
+  std::string share_auto_offset_reset = "latest";        // latest | earliest | by_duration:ISO-8601
+  std::string share_isolation_level = "read_uncommitted";
+  bool share_renew_acknowledge_enable = true;
+  int32_t share_assignment_interval_ms = 1000;
+  int32_t share_partition_max_staged_records = 200000;   // ours: protocol 1.2
+  std::string dead_letter_topic;                         // errors.deadletterqueue.topic.name; "" = off
+};
+
+// Broker-wide values that rooms below main need. Filled by main from server.properties.
+struct BrokerConfig {
+  int32_t num_partitions = 1;
+  int16_t default_replication_factor = 1;
+  bool auto_create_topics_enable = true;
+  bool delete_topic_enable = true;
+  int32_t offsets_topic_num_partitions = 50;
+  int32_t offsets_topic_segment_bytes = 104857600;
+  int32_t offset_metadata_max_bytes = 4096;
+  int32_t transaction_state_log_num_partitions = 50;
+  int32_t transaction_state_log_segment_bytes = 104857600;
+  int32_t transaction_max_timeout_ms = 900000;
+  int32_t transactional_id_expiration_ms = 604800000;
+  int32_t transaction_abort_timed_out_transaction_cleanup_interval_ms = 10000;
+  bool transaction_two_phase_commit_enable = false;
+  bool transaction_partition_verification_enable = true;
+  int32_t share_coordinator_state_topic_num_partitions = 50;
+  int32_t share_coordinator_state_topic_segment_bytes = 104857600;
+  int32_t share_coordinator_snapshot_update_records_per_snapshot = 500;
+  int32_t group_share_max_size = 200;
+  int32_t group_share_max_share_sessions = 2000;
+  int32_t group_share_session_timeout_ms = 45000, group_share_min_session_timeout_ms = 45000, group_share_max_session_timeout_ms = 60000;
+  int32_t group_share_heartbeat_interval_ms = 5000, group_share_min_heartbeat_interval_ms = 5000, group_share_max_heartbeat_interval_ms = 15000;
+  int32_t group_share_record_lock_duration_ms = 30000, group_share_min_record_lock_duration_ms = 15000, group_share_max_record_lock_duration_ms = 60000;
+  int32_t group_share_delivery_count_limit = 5, group_share_min_delivery_count_limit = 2, group_share_max_delivery_count_limit = 10;
+  int32_t group_share_partition_max_record_locks = 2000, group_share_min_partition_max_record_locks = 100, group_share_max_partition_max_record_locks = 4000;
+  int32_t max_incremental_fetch_session_cache_slots = 1000;
+  int32_t fetch_max_bytes = 57671680;
+  int32_t connections_max_idle_ms = 600000;
+};
+
+}  // namespace ackord::metadata

@@ -1,0 +1,96 @@
+// MetadataService: the door to topics, configs, features, producer ids and the directory of nodes.
+//
+// Records go to `__cluster_metadata-0` in Kafka's own schemas; a change is durable there, then every core's image has
+// it, then the call ends. Threads: image() on any core (that core's copy); Task members from any core.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/io/core.h"
+#include "broker/io/task.h"
+#include "broker/log/log_service.h"
+#include "broker/metadata/configs.h"
+#include "broker/metadata/image.h"
+
+namespace ackord::metadata {
+
+// The one node, as Metadata, FindCoordinator and DescribeCluster name it. All look-ups of nodes, leader epochs and
+// coordinators go through here, so that a gateway can answer with others.
+struct Node {
+  BrokerId id;
+  std::string host;
+  int32_t port = 0;
+  std::optional<std::string> rack;
+};
+
+struct CreateTopic {
+  TopicName name;
+  int32_t partitions = -1;             // -1: num.partitions
+  int16_t replication_factor = -1;     // -1: default.replication.factor
+  std::vector<std::pair<int32_t, std::vector<BrokerId>>> assignments;   // index → replicas; excludes the counts
+  ConfigMap configs;
+};
+struct CreatedTopic {
+  ErrorCode error = ErrorCode::NONE;
+  std::string message;
+  std::shared_ptr<const TopicImage> topic;   // also with validate_only (then its id is zero)
+};
+
+struct ConfigChange {
+  enum class Op : int8_t { kSet = 0, kDelete = 1, kAppend = 2, kSubtract = 3 };
+  std::string name;
+  Op op = Op::kSet;
+  std::optional<std::string> value;
+};
+enum class ResourceType : int8_t { kTopic = 2, kBroker = 4, kBrokerLogger = 8, kClientMetrics = 16, kGroup = 32 };
+
+class MetadataService {
+ public:
+  virtual ~MetadataService() = default;
+
+  // Loads the log (or writes the bootstrap records of an empty one: features at their highest level, share.version 3),
+  // creates what a crash left half made, and fills every core's image. Start-up; then the partitions of all topics are open.
+  virtual io::Task<Result<void>> load(std::vector<log::FoundPartition> found) = 0;
+
+  virtual const MetadataImage& image() const = 0;
+
+  // One result per topic, in order; one bad topic does not fail the others. `validate_only` changes nothing.
+  virtual io::Task<std::vector<CreatedTopic>> create_topics(std::vector<CreateTopic> topics, bool validate_only) = 0;
+  // As Kafka does when Metadata names a missing topic and auto.create.topics.enable=true.
+  virtual io::Task<CreatedTopic> auto_create(TopicName name) = 0;
+  virtual io::Task<ErrorCode> delete_topic(Uuid id) = 0;
+  // A state topic with its own configs and partition count; made on first use. Ends when it is there.
+  virtual io::Task<Result<std::shared_ptr<const TopicImage>>> ensure_internal_topic(std::string_view name) = 0;
+
+  // Error text as Kafka's where tools show it.
+  virtual io::Task<Result<void>> alter_configs(ResourceType type, std::string resource,
+                                               std::vector<ConfigChange> changes, bool validate_only) = 0;
+
+  // The next block of producer ids is logged before one of it is handed out.
+  virtual io::Task<Result<ProducerId>> next_producer_id() = 0;
+
+  // ---- the directory of nodes
+  virtual const std::string& cluster_id() const = 0;
+  virtual const Node& this_node() const = 0;
+  // Node of `listener` (its advertised host and port).
+  virtual Node node_for_listener(std::string_view listener) const = 0;
+  virtual int32_t leader_epoch(const TopicPartition& partition) const = 0;
+
+  // ---- configs in force on this core: set value, else broker-level value, else default
+  virtual log::LogConfig log_config(const TopicImage& topic) const = 0;
+  virtual GroupConfig group_config(std::string_view group) const = 0;
+  virtual const BrokerConfig& broker_config() const = 0;
+
+  // Told of each topic removed or grown, on every core, after its image has changed.
+  virtual void on_topic_removed(std::function<void(const TopicImage&)> listener) = 0;
+};
+
+// Kafka's partitioner of coordinators: abs(javaHash(key)) % partitions (semantics C.2, A.6).
+int32_t coordinator_partition(std::string_view key, int32_t partitions);
+
+}  // namespace ackord::metadata
