@@ -86,6 +86,7 @@ struct EndMarker {
 struct EncodedRecord {
   std::vector<std::byte> key;
   std::optional<std::vector<std::byte>> value;
+  bool null_key = false;                       // written with a null key, as the metadata log's records are; key is empty
   friend bool operator==(const EncodedRecord&, const EncodedRecord&) = default;
 };
 
