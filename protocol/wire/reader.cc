@@ -142,6 +142,10 @@ bool TaggedFieldReader::next() {
 
 void TaggedFieldReader::skip() { in_.at_ = in_.end_; }
 
+void skip_tagged_fields(Reader& in) {
+  for (TaggedFieldReader tags(in); tags.next();) tags.skip();
+}
+
 void read_blob(Reader& in, Bytes& out, Lengths lengths) {
   std::span<const std::byte> bytes;
   in.blob(bytes, lengths, Null::kForbidden);

@@ -118,6 +118,9 @@ class TaggedFieldReader {
   bool open_ = false;
 };
 
+// The tagged fields of a struct that knows none.
+void skip_tagged_fields(Reader& in);
+
 // A field of a text type, a byte string or records, straight into its C++ type.
 // The optional forms hold nullopt for null; where null is forbidden it fails.
 template <class Text>
