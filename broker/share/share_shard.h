@@ -1,0 +1,415 @@
+// ShareShard: one partition of `__share_group_state`: all share partitions whose key hashes to it (coordinator/shard.h).
+//
+// Owns, per share partition, the durable delivery state (Kafka's share coordinator) and the soft state over it (Kafka's
+// SharePartition: acquired records and their locks). Being one, an acknowledgement is decided and logged in one step.
+// Pure: time, tokens and configs come with the operations. Threads: the shard's core, through ShardRunner only.
+// Rules: protocol 1.1-1.5 (stages, markers, durable form), semantics A.6 (state topic), A.9-A.11 (records).
+//
+// Usual order of a ShareFetch of one partition: NextFetch → (read the log) → Acquire. A reply `inactive` means that the
+// soft state is not there (first fetch, shard reloaded, group was idle): Activate, then again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "broker/coordinator/shard.h"
+#include "broker/log/partition.h"
+#include "broker/share/share_partition.h"
+#include "broker/share/share_records.h"
+#include "broker/share/share_types.h"
+
+namespace ackord::share {
+
+// ---------------------------------------------------------------- durable state: Kafka's share coordinator (A.6)
+
+// InitializeShareGroupState. Wipes earlier state and drops the soft one; an uninitialised start offset is -1.
+// FENCED_STATE_EPOCH; NON_EMPTY_GROUP naming the owner while records are staged; INVALID_REQUEST for negative epochs.
+struct Initialize {
+  using Reply = PartitionError;
+  SharePartitionKey key;
+  int32_t state_epoch = 0;
+  Offset start_offset = -1;
+};
+
+// ReadShareGroupState. INVALID_REQUEST when never initialised; FENCED_LEADER_EPOCH. A higher leader epoch is logged.
+struct Read {
+  struct Reply {
+    PartitionError error;
+    int32_t state_epoch = 0;
+    Offset start_offset = -1;
+    std::vector<StateBatch> state_batches;
+    std::vector<Owner> owners;
+  };
+  SharePartitionKey key;
+  int32_t leader_epoch = -1;
+};
+
+// ReadShareGroupStateSummary, and DescribeShareGroupOffsets: an unknown key is no error (-1, 0, 0, -1).
+// The offsets are those of the last write, as Kafka's. `staged_records` is ours.
+struct Summary {
+  struct Reply {
+    PartitionError error;
+    bool initialized = false;
+    int32_t state_epoch = 0;
+    int32_t leader_epoch = 0;
+    Offset start_offset = -1;
+    int32_t delivery_complete_count = -1;
+    int64_t staged_records = 0;
+  };
+  SharePartitionKey key;
+  int32_t leader_epoch = -1;
+};
+
+// DeleteShareGroupState. An unknown key is success. NON_EMPTY_GROUP naming the owner while records are staged.
+struct Delete {
+  using Reply = PartitionError;
+  SharePartitionKey key;
+};
+
+// WriteShareGroupState, from outside: nothing in this broker uses it. INVALID_REQUEST (never initialised, a batch over a
+// staged offset, a start offset above the first staged one, state 5 or ill-formed batches), FENCED_LEADER_EPOCH,
+// FENCED_STATE_EPOCH.
+struct Write {
+  using Reply = PartitionError;
+  SharePartitionKey key;
+  int32_t state_epoch = 0;
+  int32_t leader_epoch = 0;
+  Offset start_offset = -1;
+  int32_t delivery_complete_count = -1;
+  std::vector<StateBatch> state_batches;
+};
+
+// The topic is gone: tombstones for all its keys, staged ones included (protocol 1.2: the marker still succeeds).
+struct DeleteTopic {
+  struct Reply {
+    int32_t deleted = 0;
+  };
+  Uuid topic_id;
+};
+
+// Fresh snapshots for the keys whose last one is older than `older_than_ms`, so that the state topic can be pruned.
+struct SnapshotCold {
+  struct Reply {
+    int32_t snapshots = 0;
+  };
+  int64_t older_than_ms = 300000;
+};
+
+// ---------------------------------------------------------------- records in flight: Kafka's SharePartition (A.9-A.11)
+
+// The first fetch of a group's partition after start or idleness makes the soft state. The service resolves an
+// uninitialised start offset by share.auto.offset.reset beforehand: Summary says whether it is -1.
+// INVALID_REQUEST when never initialised; FENCED_LEADER_EPOCH. Of an active one: nothing changes.
+struct Activate {
+  struct Reply {
+    PartitionError error;
+    Offset start_offset = -1;
+  };
+  SharePartitionKey key;
+  int32_t leader_epoch = -1;
+  Offset resolved_start_offset = -1;   // used only while the stored one is -1
+};
+
+// Where the next fetch of this partition reads, if anywhere.
+struct NextFetch {
+  struct Reply {
+    PartitionError error;
+    bool inactive = false;               // Activate first
+    std::optional<Offset> offset;        // none: the in-flight limit is reached
+  };
+  SharePartitionKey key;
+  Offset log_start_offset = 0;           // a move of it is taken in (A.9)
+  int32_t max_record_locks = 2000;       // share.partition.max.record.locks
+};
+
+// Acquires records of the batches that a read from NextFetch's offset returned.
+struct Acquire {
+  struct Reply {
+    PartitionError error;
+    bool inactive = false;
+    std::vector<AcquiredRecords> acquired;   // ascending; aborted records are cut out
+    int64_t record_count = 0;
+  };
+  SharePartitionKey key;
+  std::string member_id;
+  AcquireRequest request;                  // share_partition.h
+};
+
+// ShareAcknowledge, or a ShareFetch's piggybacked acknowledgements, for several partitions. Each all or nothing.
+// Per partition: INVALID_REQUEST, INVALID_RECORD_STATE; UNKNOWN_TOPIC_OR_PARTITION when not active (A.11).
+struct Acknowledge {
+  struct Partition {
+    SharePartitionKey key;
+    std::vector<AcknowledgementBatch> batches;
+    bool dlq = false;                      // REJECT and the delivery limit lead to ARCHIVING
+    int16_t delivery_count_limit = 5;      // share.delivery.count.limit
+    int32_t lock_duration_ms = 30000;      // share.record.lock.duration.ms, for RENEW
+    bool renew_enabled = true;             // share.renew.acknowledge.enable
+  };
+  using Reply = std::vector<PartitionError>;   // in the order of `partitions`
+  std::string member_id;
+  int8_t max_type = 4;                     // 3 unless IsRenewAck
+  std::vector<Partition> partitions;
+};
+
+// A session ends (final epoch, disconnect): what the member still holds in these partitions becomes AVAILABLE.
+struct ReleaseMember {
+  struct Reply {
+    int64_t released_records = 0;
+  };
+  std::string member_id;
+  std::vector<SharePartitionKey> keys;
+  int16_t delivery_count_limit = 5;
+  bool dlq = false;
+};
+
+// ReleaseSharePartitions: an operator frees acquired ranges, whoever holds them. All or nothing: INVALID_RECORD_STATE
+// when one of the offsets is staged; INVALID_REQUEST for ill-formed ranges; offsets that are not acquired are passed over.
+struct ReleaseRanges {
+  struct Reply {
+    PartitionError error;
+    int64_t released_records = 0;
+  };
+  SharePartitionKey key;
+  std::vector<OffsetRange> ranges;
+  int16_t delivery_count_limit = 5;
+  bool dlq = false;
+};
+
+// The group's last session on this broker is gone: its soft state is dropped, acquired records and their delivery
+// counts with it (as Kafka). Staged ranges stay.
+struct DropSoft {
+  struct Reply {};
+  GroupId group_id;
+};
+
+// ---------------------------------------------------------------- transactional acknowledgements (protocol part 1)
+
+// Whose tokens and staged ranges are meant: a producer id of any epoch, or a group's batch transaction.
+struct OwnerId {
+  ProducerId producer_id;
+  GroupId group_id;                        // batch only
+  TransactionalId transaction_id;          // batch only
+  friend bool operator==(const OwnerId&, const OwnerId&) = default;
+  friend auto operator<=>(const OwnerId& a, const OwnerId& b) {
+    if (auto c = a.producer_id <=> b.producer_id; c != 0) return c;
+    if (auto c = a.group_id.sv() <=> b.group_id.sv(); c != 0) return c;
+    return a.transaction_id.sv() <=> b.transaction_id.sv();
+  }
+};
+
+// Step 6 of TxnShareAcknowledge. Taken before the enlisting, so that a marker in between voids it.
+struct TakeGuard {
+  using Reply = Guard;
+  OwnerId owner;
+  uint64_t token = 0;                      // random, not 0
+};
+
+// Step 8: all of one request's partitions that live in this shard. One transactional batch of ShareUpdates.
+struct Stage {
+  struct Partition {
+    SharePartitionKey key;
+    std::vector<AcknowledgementBatch> batches;   // shapes and types were checked: check_staged_batches()
+    bool dlq = false;                      // decided now: a committed REJECT leads to ARCHIVING
+    int32_t max_staged_records = 200000;   // share.partition.max.staged.records
+  };
+  // In the order of `partitions`. INVALID_RECORD_STATE, THROTTLING_QUOTA_EXCEEDED; UNKNOWN_TOPIC_OR_PARTITION never:
+  // a key without soft state has nothing acquired. For all of them alike: INVALID_TXN_STATE or COORDINATOR_NOT_AVAILABLE
+  // (guard), INVALID_PRODUCER_EPOCH. `dooms` says whether the transaction must become abort-only (1.3).
+  struct PartitionReply {
+    PartitionError error;
+    bool dooms = false;
+  };
+  using Reply = std::vector<PartitionReply>;
+  Owner owner;                             // its timestamp is set by the decision
+  Guard guard;
+  std::string member_id;
+  std::optional<log::ProducerView> producer;   // the state partition's log on this producer id
+  std::vector<Partition> partitions;
+};
+
+// Whether every offset is staged by this owner (epoch included) with the same type already: then a retry succeeds
+// without membership (1.1 step 5).
+struct IsStagedBy {
+  struct Reply {
+    bool staged = false;
+  };
+  struct Partition {
+    SharePartitionKey key;
+    std::vector<AcknowledgementBatch> batches;
+  };
+  Owner owner;
+  std::vector<Partition> partitions;
+};
+
+// A transaction ends here. INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED (1.3); a repeat is success.
+struct Marker {
+  struct Reply {
+    PartitionError error;
+    int64_t resolved_records = 0;
+  };
+  log::EndMarker marker;
+  std::optional<log::ProducerView> producer;
+};
+
+// ---------------------------------------------------------------- views
+
+// DescribeSharePartitions. Never initialised: all -1. At most `max_ranges` ranges, ascending.
+struct Describe {
+  struct Reply {
+    bool initialized = false;
+    Offset start_offset = -1;
+    Offset end_offset = -1;
+    std::vector<InFlightRange> ranges;
+  };
+  SharePartitionKey key;
+  int32_t max_ranges = 1000;
+};
+
+// Count and age of what is staged here, by owner: metrics.
+struct StagedByOwner {
+  struct Entry {
+    SharePartitionKey key;
+    Owner owner;
+    int64_t records = 0;
+  };
+  struct Reply {
+    std::vector<Entry> entries;
+  };
+};
+
+struct ShardConfig {
+  uint64_t incarnation = 0;                                // random, new at each load
+  int32_t snapshot_update_records_per_snapshot = 500;      // share.coordinator.…
+};
+
+// ---------------------------------------------------------------- soft changes
+
+struct ActivateEffect {
+  SharePartitionKey key;
+  Offset start_offset = -1;
+};
+struct AcquireEffect {
+  SharePartitionKey key;
+  std::string member_id;
+  AcquireDecision decision;
+  DeliveryLimit limit;                     // what the end of a lock goes by
+  int64_t deadline_ms = 0;
+};
+struct RenewEffect {
+  SharePartitionKey key;
+  std::vector<OffsetRange> ranges;
+  int64_t deadline_ms = 0;
+};
+struct LogStartEffect {
+  SharePartitionKey key;
+  Offset log_start_offset = 0;
+};
+struct DropSoftEffect {
+  GroupId group_id;
+};
+struct GuardEffect {
+  OwnerId owner;
+  uint64_t token = 0;
+  int64_t deadline_ms = 0;
+};
+struct GuardUsedEffect {
+  uint64_t token = 0;
+};
+
+class ShareShard {
+ public:
+  using Record = ShareRecord;
+  using Effect = std::variant<ActivateEffect, AcquireEffect, RenewEffect, LogStartEffect, DropSoftEffect,
+                              GuardEffect, GuardUsedEffect>;
+  struct TickReply {
+    int64_t expired_records = 0;
+  };
+  template <class Reply>
+  using Outcome = coordinator::Outcome<ShareShard, Reply>;
+
+  explicit ShareShard(ShardConfig config) : config_(config) {}
+
+  static log::EncodedRecord encode(const Record& record) { return share::encode(record); }
+  static Result<std::optional<Record>> decode(std::span<const std::byte> key,
+                                              std::optional<std::span<const std::byte>> value) {
+    return share::decode(key, value);
+  }
+
+  Outcome<PartitionError> decide(const Initialize&, io::Now) const;
+  Outcome<Read::Reply> decide(const Read&, io::Now) const;
+  Outcome<Summary::Reply> decide(const Summary&, io::Now) const;
+  Outcome<PartitionError> decide(const Delete&, io::Now) const;
+  Outcome<PartitionError> decide(const Write&, io::Now) const;
+  Outcome<DeleteTopic::Reply> decide(const DeleteTopic&, io::Now) const;
+  Outcome<SnapshotCold::Reply> decide(const SnapshotCold&, io::Now) const;
+  Outcome<Activate::Reply> decide(const Activate&, io::Now) const;
+  Outcome<NextFetch::Reply> decide(const NextFetch&, io::Now) const;
+  Outcome<Acquire::Reply> decide(const Acquire&, io::Now) const;
+  Outcome<Acknowledge::Reply> decide(const Acknowledge&, io::Now) const;
+  Outcome<ReleaseMember::Reply> decide(const ReleaseMember&, io::Now) const;
+  Outcome<ReleaseRanges::Reply> decide(const ReleaseRanges&, io::Now) const;
+  Outcome<DropSoft::Reply> decide(const DropSoft&, io::Now) const;
+  Outcome<Guard> decide(const TakeGuard&, io::Now) const;
+  Outcome<Stage::Reply> decide(const Stage&, io::Now) const;
+  Outcome<IsStagedBy::Reply> decide(const IsStagedBy&, io::Now) const;
+  Outcome<Marker::Reply> decide(const Marker&, io::Now) const;
+  Outcome<Describe::Reply> decide(const Describe&, io::Now) const;
+  Outcome<StagedByOwner::Reply> decide(const StagedByOwner&, io::Now) const;
+  Outcome<TickReply> decide(const coordinator::Tick&, io::Now) const;
+
+  void apply(const Record& record, const coordinator::RecordContext& context);
+  void apply_end_marker(const log::EndMarker& marker, const coordinator::RecordContext& context);
+  void apply_soft(const Effect& effect);
+  std::optional<int64_t> next_deadline() const;
+
+  // The keys of which something may have become available since the last call: for waking waiting fetches, from the
+  // runner's on_applied hook. Const because it is no state: nothing is decided by it.
+  std::vector<SharePartitionKey> take_wakes() const;
+  // Everything below is of no use to a load any more (pruning); 0 when a key has no snapshot in sight.
+  Offset prunable_offset() const;
+  // Null when never initialised.
+  const SharePartition* find(const SharePartitionKey& key) const;
+  size_t size() const { return hard_.partitions.size(); }
+
+ private:
+  struct HardState {
+    std::map<SharePartitionKey, SharePartition> partitions;   // each holds its own hard and soft part
+    std::map<ProducerId, std::set<SharePartitionKey>> staged_by;   // where a producer has staged ranges
+  };
+  struct GuardState {
+    OwnerId owner;
+    int64_t deadline_ms = 0;
+  };
+  struct SoftState {
+    std::unordered_map<uint64_t, GuardState> guards;
+    std::set<std::pair<OwnerId, uint64_t>> guards_by_owner;
+    std::set<std::pair<int64_t, uint64_t>> guards_by_deadline;
+    std::set<std::pair<int64_t, SharePartitionKey>> lock_deadlines;   // the earliest of each partition
+  };
+
+  SharePartition* find(const SharePartitionKey& key);
+  ShareRecord record_of(const SharePartitionKey& key, const SharePartition& partition,
+                        const PartitionChange& change, io::Now now) const;
+  int16_t last_epoch_of(ProducerId id, const std::optional<log::ProducerView>& view) const;
+  void drop_guard(uint64_t token);
+  void drop_guards_of(const OwnerId& owner);
+  void touched(const SharePartitionKey& key, SharePartition& partition);
+  void forget(const SharePartitionKey& key);
+
+  ShardConfig config_;
+  HardState hard_;
+  SoftState soft_;
+  mutable std::set<SharePartitionKey> wakes_;
+};
+
+}  // namespace ackord::share
