@@ -1,0 +1,304 @@
+#include "broker/net/connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "broker/base/assert.h"
+
+namespace ackord::net {
+namespace {
+
+// Workers beyond this end instead of waiting for the next request.
+constexpr size_t kIdleWorkers = 4;
+
+}  // namespace
+
+struct Connection::ParkWorker {
+  Connection& connection;
+  Parked parked;
+
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> caller) {
+    parked.handle = caller;
+    connection.idle_workers_.push_back(&parked);
+  }
+  // Whether there is a request to start.
+  bool await_resume() const noexcept { return parked.has_order; }
+};
+
+// For the reader and the writer, of which there is one each.
+struct Connection::ParkSingle {
+  std::coroutine_handle<>& place;
+
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> caller) { place = caller; }
+  void await_resume() const noexcept {}
+};
+
+Connection::Connection(Place& place, std::unique_ptr<Stream> stream,
+                       std::shared_ptr<api::Client> client)
+    : place_(place), stream_(std::move(stream)), client_(std::move(client)) {
+  touch();
+}
+
+void Connection::start() {
+  ACKORD_ASSERT(!started_, "a connection starts once");
+  started_ = true;
+  io::spawn(place_.core.executor, read_requests(shared_from_this()));
+  io::spawn(place_.core.executor, write_answers(shared_from_this()));
+}
+
+void Connection::drain() {
+  if (reading_ended_) return;
+  end_reading();
+  stream_->stop_reading();
+}
+
+void Connection::disconnect() {
+  lose_peer();
+  end_reading();
+}
+
+// No request will come any more: long polls end, parked tasks look again.
+void Connection::end_reading() {
+  if (reading_ended_) return;
+  reading_ended_ = true;
+  client_->gone = true;
+  client_->on_gone.notify();
+  for (Parked* parked : std::exchange(idle_workers_, {})) {
+    place_.core.executor.resume(parked->handle);
+  }
+  wake(parked_reader_);
+  wake(parked_writer_);
+}
+
+void Connection::lose_peer() {
+  broken_ = true;
+  stream_->close();
+}
+
+void Connection::wake(std::coroutine_handle<>& parked) {
+  if (auto handle = std::exchange(parked, nullptr)) place_.core.executor.resume(handle);
+}
+
+// ---- Reading
+// --------------------------------------------------------------------------------------
+
+bool Connection::is_full() const {
+  const ConnectionLimits& limits = place_.limits;
+  return slots_.size() >= limits.max_unanswered ||
+         (!slots_.empty() && unanswered_bytes_ >= limits.max_unanswered_bytes);
+}
+
+io::Task<void> Connection::read_requests(Self self) {
+  while (!self->reading_ended_) {
+    if (self->is_full()) {
+      ParkSingle park{self->parked_reader_};
+      co_await park;
+      continue;
+    }
+    const bool more = co_await self->read_frame();
+    if (!more) break;
+  }
+  self->end_reading();
+}
+
+bool Connection::accept_size(int64_t size) {
+  if (size > 0 && size <= place_.limits.max_frame_bytes) return true;
+  place_.complaints.complain(
+      Complaint::kFrameSize, last_activity_ms_,
+      fmt::format("frame size out of range, connection closed size={} client={} listener={}", size,
+                  client_->host, client_->listener));
+  return false;
+}
+
+// Reads one frame and hands it on. False when no further one can come.
+io::Task<bool> Connection::read_frame() {
+  while (end_ - begin_ < sizeof(int32_t)) {
+    if (begin_ > 0) {
+      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+      end_ -= std::exchange(begin_, 0);
+    }
+    ReadSome read{*stream_, std::span(buffer_).subspan(end_)};
+    const size_t got = co_await read;
+    if (reading_ended_) co_return false;
+    if (got == 0) {
+      lose_peer();
+      co_return false;
+    }
+    touch();
+    end_ += got;
+  }
+  uint32_t bits = 0;
+  for (size_t i = 0; i < sizeof bits; ++i)
+    bits = bits << 8 | static_cast<uint8_t>(buffer_[begin_ + i]);
+  const int64_t size = static_cast<int32_t>(bits);
+  begin_ += sizeof bits;
+  if (!accept_size(size)) co_return false;
+
+  FrameBuffer frame(static_cast<size_t>(size));
+  const size_t buffered = std::min(frame.size(), end_ - begin_);
+  frame.fill(std::span(buffer_).subspan(begin_, buffered));
+  begin_ += buffered;
+  while (frame.missing() > 0) {
+    // What remains is less than the buffer: the next frames may come in the same read.
+    const bool direct = frame.missing() >= buffer_.size();
+    ReadSome read{*stream_, direct ? frame.room() : std::span<std::byte>(buffer_)};
+    const size_t got = co_await read;
+    if (reading_ended_) co_return false;
+    if (got == 0) {
+      place_.complaints.complain(
+          Complaint::kFrameCut, last_activity_ms_,
+          fmt::format("peer went within a frame missing={} client={} listener={}", frame.missing(),
+                      client_->host, client_->listener));
+      lose_peer();
+      co_return false;
+    }
+    touch();
+    if (direct) {
+      frame.filled(got);
+      continue;
+    }
+    begin_ = std::min(frame.missing(), got);
+    end_ = got;
+    frame.fill(std::span(buffer_).first(begin_));
+  }
+  const size_t frame_size = frame.size();
+  receive(frame.take(), frame_size);
+  co_return true;
+}
+
+void Connection::receive(std::shared_ptr<const std::byte> frame, size_t size) {
+  Slot& slot = slots_.emplace_back();
+  slot.frame = std::move(frame);
+  slot.size = size;
+  unanswered_bytes_ += size;
+  start_next();
+}
+
+// ---- Handling, in order
+// ---------------------------------------------------------------------------
+
+void Connection::start_next() {
+  if (order_holder_ != kNobody || next_ == first_ + slots_.size()) return;
+  order_holder_ = kPromised;
+  if (idle_workers_.empty()) {
+    io::spawn(place_.core.executor, work(shared_from_this()));
+    return;
+  }
+  Parked* parked = idle_workers_.back();
+  idle_workers_.pop_back();
+  parked->has_order = true;
+  place_.core.executor.resume(parked->handle);
+}
+
+io::Task<void> Connection::work(Self self) {
+  while (true) {
+    // A close in between may have dropped the request that the order was promised for.
+    if (self->order_holder_ == kPromised) self->order_holder_ = kNobody;
+    while (self->order_holder_ == kNobody && self->next_ < self->first_ + self->slots_.size()) {
+      const uint64_t sequence = self->next_++;
+      self->order_holder_ = sequence;
+      const Slot& slot = self->slot(sequence);
+      api::Call call;
+      call.frame = slot.frame;
+      call.payload = {slot.frame.get(), slot.size};
+      call.client = self->client_;
+      call.release_order = [connection = self.get(), sequence] {
+        connection->release_order(sequence);
+      };
+      io::Task<api::Answer> task = self->place_.sink.handle(std::move(call));
+      api::Answer answer = co_await std::move(task);
+      self->finish(sequence, std::move(answer));
+      if (self->order_holder_ == sequence) self->order_holder_ = kNobody;
+    }
+    if (self->reading_ended_ || self->idle_workers_.size() >= kIdleWorkers) co_return;
+    ParkWorker park{*self, {}};
+    const bool has_order = co_await park;
+    if (!has_order) co_return;
+  }
+}
+
+void Connection::release_order(uint64_t sequence) {
+  if (order_holder_ != sequence) return;
+  order_holder_ = kNobody;
+  start_next();
+}
+
+void Connection::finish(uint64_t sequence, api::Answer answer) {
+  Slot& done = slot(sequence);
+  done.done = true;
+  done.answer = std::move(answer);
+  done.prefix = size_prefix(done.answer.bytes.size());
+  const auto borrows = [](const auto& piece) {
+    return std::holds_alternative<protocol::OutputChain::Borrowed>(piece);
+  };
+  if (std::none_of(done.answer.bytes.pieces.begin(), done.answer.bytes.pieces.end(), borrows)) {
+    done.frame.reset();
+  }
+  if (done.answer.kind == api::Answer::Kind::kClose) {
+    // What was not started comes after the close: it has not been received.
+    while (first_ + slots_.size() > next_) {
+      unanswered_bytes_ -= slots_.back().size;
+      slots_.pop_back();
+    }
+    drain();
+  }
+  if (sequence == first_) wake(parked_writer_);
+}
+
+// ---- Writing
+// --------------------------------------------------------------------------------------
+
+// Hands all answers whose turn it is to the writer; returns how many slots they take.
+size_t Connection::collect_answers(AnswerWriter& writer, bool& close) {
+  size_t count = 0;
+  while (count < slots_.size() && slots_[count].done && !close) {
+    const Slot& slot = slots_[count++];
+    close = slot.answer.kind == api::Answer::Kind::kClose;
+    if (slot.answer.kind == api::Answer::Kind::kSend) writer.add(slot.prefix, slot.answer.bytes);
+  }
+  return count;
+}
+
+void Connection::drop_answers(size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    unanswered_bytes_ -= slots_.front().size;
+    slots_.pop_front();
+    ++first_;
+  }
+  if (!is_full()) wake(parked_reader_);
+}
+
+io::Task<void> Connection::write_answers(Self self) {
+  AnswerWriter writer(*self->stream_, self->place_.files);
+  while (!self->reading_ended_ || !self->slots_.empty()) {
+    if (self->slots_.empty() || !self->slots_.front().done) {
+      ParkSingle park{self->parked_writer_};
+      co_await park;
+      continue;
+    }
+    if (self->broken_) {
+      self->drop_answers(1);
+      continue;
+    }
+    bool close = false;
+    const size_t count = self->collect_answers(writer, close);
+    const bool sent = co_await writer.send();
+    self->touch();
+    if (!sent || close) {
+      self->lose_peer();
+      self->end_reading();
+    }
+    self->drop_answers(count);
+  }
+  self->broken_ = true;
+  self->stream_->close();
+  self->place_.sink.connection_closed(*self->client_);
+  self->place_.on_end(*self);
+}
+
+}  // namespace ackord::net

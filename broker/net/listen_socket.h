@@ -1,0 +1,30 @@
+// Opening the sockets of a listener.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "broker/io/posix/descriptor.h"
+#include "protocol/types/result.h"
+
+namespace ackord::net {
+
+struct ListenSocket {
+  io::Descriptor descriptor;
+  bool ipv6 = false;
+  uint16_t port = 0;
+};
+
+struct ListenAddress {
+  std::string host;  // empty: all addresses
+  uint16_t port = 0;
+  int backlog = 0;
+  int receive_buffer_bytes = -1;  // -1: the system adjusts it
+};
+
+// Sockets that listen on every address that the host has, on the same port. Blocks on the resolver.
+// Start-up only.
+Result<std::vector<ListenSocket>> open_listen_sockets(const ListenAddress& address);
+
+}  // namespace ackord::net
