@@ -1,5 +1,6 @@
 // ackord-codegen SCHEMAS OUTPUT: writes the C++ of all schemas below SCHEMAS into OUTPUT.
-// Exit code 1 when a schema is wrong; then nothing is written. A file whose content stays the same is not touched.
+// Exit code 1 when a schema is wrong; then nothing is written. A file whose content stays the same
+// is not touched.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -46,7 +47,8 @@ std::vector<Message> load(const fs::path& schemas) {
     Message message = parse_message(read_file(entry.path()), file);
     if (!message.valid.empty()) messages.push_back(std::move(message));
   }
-  std::sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) { return a.name < b.name; });
+  std::sort(messages.begin(), messages.end(),
+            [](const Message& a, const Message& b) { return a.name < b.name; });
   return messages;
 }
 
@@ -59,7 +61,8 @@ void check_together(const std::vector<Message>& messages) {
     }
     before = &message;
     if (message.type != MessageType::kRequest && message.type != MessageType::kResponse) continue;
-    const auto [found, added] = keys.emplace(std::pair(message.type, message.api_key), message.file);
+    const auto [found, added] =
+        keys.emplace(std::pair(message.type, message.api_key), message.file);
     if (!added) throw SchemaError(message.file, "", "the same apiKey as " + found->second);
   }
 }

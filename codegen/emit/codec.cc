@@ -9,7 +9,8 @@
 namespace ackord::codegen {
 namespace {
 
-// Functions of a struct are overloads on its type: one name for all, also where sources are compiled together.
+// Functions of a struct are overloads on its type: one name for all, also where sources are
+// compiled together.
 std::string qualified(const Message& message, const Struct& s) {
   return &s == &message.root() ? s.name : message.name + "::" + s.name;
 }
@@ -22,7 +23,8 @@ std::string choose(const std::string& condition, const std::string& yes, const s
 
 std::string lengths_of(const Message& message, const Field& field) {
   if (!field.flexible) return "lengths";
-  return choose(version_condition(*field.flexible, message.valid), "Lengths::kCompact", "Lengths::kClassic");
+  return choose(version_condition(*field.flexible, message.valid), "Lengths::kCompact",
+                "Lengths::kClassic");
 }
 
 // What null is in the versions where the field is on the wire.
@@ -46,7 +48,9 @@ std::string wire_name(Kind kind) {
   }
 }
 
-bool is_number_id(const Field& field) { return field.entity == "producerId" || field.entity == "brokerId"; }
+bool is_number_id(const Field& field) {
+  return field.entity == "producerId" || field.entity == "brokerId";
+}
 
 class Codec {
  public:
@@ -104,7 +108,8 @@ class Codec {
   }
 
   // Reads one value that is no array and, when `null` is empty, cannot be null.
-  void read_value(const Field& field, const std::string& target, const std::string& null, bool tagged) {
+  void read_value(const Field& field, const std::string& target, const std::string& null,
+                  bool tagged) {
     const std::string tail = lengths_of(message_, field) + (null.empty() ? "" : ", " + null) + ");";
     switch (field.type.kind) {
       case Kind::kString: out_.line("read_text(in, " + target + ", " + tail); return;
@@ -120,7 +125,8 @@ class Codec {
     const Versions known = field.versions.intersect(message_.valid);
     const std::string nullable = version_condition(field.nullable, known);
     const std::string follows = tagged ? "in.tagged_struct_follows()" : "in.struct_follows()";
-    out_.open("if (" + (nullable == "true" ? follows : "!(" + nullable + ") || " + follows) + ") {");
+    out_.open("if (" + (nullable == "true" ? follows : "!(" + nullable + ") || " + follows) +
+              ") {");
     out_.line("read_fields(in, version, " + target + ".emplace());");
     out_.next("} else {");
     out_.line(target + ".reset();");
@@ -130,8 +136,8 @@ class Codec {
   void read_array(const Field& field, const std::string& target, bool tagged) {
     const bool optional = is_optional(message_, field);
     const std::string null = optional ? null_of(message_, field) : "Null::kForbidden";
-    const std::string count = "in.array_length(" + lengths_of(message_, field) + ", " + null + ", " +
-                              std::to_string(min_element_size(message_, field)) + ")";
+    const std::string count = "in.array_length(" + lengths_of(message_, field) + ", " + null +
+                              ", " + std::to_string(min_element_size(message_, field)) + ")";
     std::string list = target;
     if (optional) {
       out_.open("if (const int32_t count = " + count + "; count < 0) {");
@@ -156,7 +162,8 @@ class Codec {
     if (field.type.array) {
       read_array(field, target, tagged);
     } else {
-      read_value(field, target, is_optional(message_, field) ? null_of(message_, field) : "", tagged);
+      read_value(field, target, is_optional(message_, field) ? null_of(message_, field) : "",
+                 tagged);
     }
   }
 
@@ -175,7 +182,8 @@ class Codec {
       const Versions versions = tagged_versions(message_, field);
       if (versions.empty()) continue;
       out_.open("case " + std::to_string(field.tag) + ": {");
-      const std::string has = version_condition(versions, message_.flexible.intersect(message_.valid));
+      const std::string has =
+          version_condition(versions, message_.flexible.intersect(message_.valid));
       if (has != "true") {
         out_.open("if (!(" + has + ")) {");
         out_.line("tags.skip();");
@@ -193,11 +201,15 @@ class Codec {
   }
 
   void emit_read_struct(const Struct& s) {
-    out_.line("[[maybe_unused]] void read_fields([[maybe_unused]] Reader& in, [[maybe_unused]] int16_t version,");
-    out_.open("                                  [[maybe_unused]] " + qualified(message_, s) + "& out) {");
+    out_.line(
+        "[[maybe_unused]] void read_fields([[maybe_unused]] Reader& in, [[maybe_unused]] int16_t "
+        "version,");
+    out_.open("                                  [[maybe_unused]] " + qualified(message_, s) +
+              "& out) {");
     emit_lengths();
     for (const Field& field : s.fields) {
-      const std::string condition = version_condition(plain_versions(message_, field), message_.valid);
+      const std::string condition =
+          version_condition(plain_versions(message_, field), message_.valid);
       if (condition == "false") continue;
       open_if(condition);
       read_field(field, false);
@@ -210,21 +222,27 @@ class Codec {
 
   // ---- writing
 
-  void write_value(const Field& field, const std::string& value, const std::string& null, bool tagged) {
+  void write_value(const Field& field, const std::string& value, const std::string& null,
+                   bool tagged) {
     const std::string lengths = lengths_of(message_, field);
     const std::string tail = value + ", " + lengths + ", " + null + ");";
     switch (field.type.kind) {
       case Kind::kString:
-        out_.line(null.empty() ? "out.text(" + value + ".sv(), " + lengths + ");" : "write_text(out, " + tail);
+        out_.line(null.empty() ? "out.text(" + value + ".sv(), " + lengths + ");"
+                               : "write_text(out, " + tail);
         return;
       case Kind::kBytes:
-        out_.line(null.empty() ? "out.blob(" + value + ".span(), " + lengths + ");" : "write_blob(out, " + tail);
+        out_.line(null.empty() ? "out.blob(" + value + ".span(), " + lengths + ");"
+                               : "write_blob(out, " + tail);
         return;
       case Kind::kRecords:
-        out_.line(null.empty() ? "out.records(" + value + ", " + lengths + ");" : "write_records(out, " + tail);
+        out_.line(null.empty() ? "out.records(" + value + ", " + lengths + ");"
+                               : "write_records(out, " + tail);
         return;
       case Kind::kStruct: break;
-      default: out_.line("out." + wire_name(field.type.kind) + "(" + write_scalar(field, value) + ");"); return;
+      default:
+        out_.line("out." + wire_name(field.type.kind) + "(" + write_scalar(field, value) + ");");
+        return;
     }
     if (null.empty()) {
       out_.line("write_fields(out, version, " + value + ");");
@@ -247,8 +265,8 @@ class Codec {
     out_.line("if (" + value + ".has_value()) write_fields(out, version, *" + value + ");");
     if (nullable == "true") return;
     out_.next("} else {");
-    out_.line("write_fields(out, version, " + value + ".value_or(" + message_.name + "::" + element_type(field) +
-              "{}));");
+    out_.line("write_fields(out, version, " + value + ".value_or(" + message_.name +
+              "::" + element_type(field) + "{}));");
     out_.close();
   }
 
@@ -283,7 +301,8 @@ class Codec {
     if (field.type.array) {
       write_array(field, value);
     } else {
-      write_value(field, value, is_optional(message_, field) ? null_of(message_, field) : "", tagged);
+      write_value(field, value, is_optional(message_, field) ? null_of(message_, field) : "",
+                  tagged);
     }
   }
 
@@ -292,17 +311,18 @@ class Codec {
     for (const Field& field : s.fields) {
       if (!tagged_versions(message_, field).empty()) tagged.push_back(&field);
     }
-    std::sort(tagged.begin(), tagged.end(), [](const Field* a, const Field* b) { return a->tag < b->tag; });
+    std::sort(tagged.begin(), tagged.end(),
+              [](const Field* a, const Field* b) { return a->tag < b->tag; });
     const std::string condition = version_condition(message_.flexible, message_.valid);
     open_if(condition);
     std::string sum;
     for (const Field* field : tagged) {
-      const std::string has =
-          version_condition(tagged_versions(message_, *field), message_.flexible.intersect(message_.valid));
+      const std::string has = version_condition(tagged_versions(message_, *field),
+                                                message_.flexible.intersect(message_.valid));
       const std::string name = "has_" + field->member;
       const std::string differs = differs_from_default(message_, *field, "in." + field->member);
-      out_.line("const bool " + name + " = " + (has == "true" ? "" : has + " && ") + qualify_struct(*field, differs) +
-                ";");
+      out_.line("const bool " + name + " = " + (has == "true" ? "" : has + " && ") +
+                qualify_struct(*field, differs) + ";");
       sum += (sum.empty() ? "" : " + ") + ("(" + name + " ? 1U : 0U)");
     }
     out_.line("out.unsigned_varint(" + (sum.empty() ? "0" : sum) + ");");
@@ -326,11 +346,15 @@ class Codec {
   }
 
   void emit_write_struct(const Struct& s) {
-    out_.line("[[maybe_unused]] void write_fields([[maybe_unused]] Writer& out, [[maybe_unused]] int16_t version,");
-    out_.open("                                   [[maybe_unused]] const " + qualified(message_, s) + "& in) {");
+    out_.line(
+        "[[maybe_unused]] void write_fields([[maybe_unused]] Writer& out, [[maybe_unused]] int16_t "
+        "version,");
+    out_.open("                                   [[maybe_unused]] const " +
+              qualified(message_, s) + "& in) {");
     emit_lengths();
     for (const Field& field : s.fields) {
-      const std::string condition = version_condition(plain_versions(message_, field), message_.valid);
+      const std::string condition =
+          version_condition(plain_versions(message_, field), message_.valid);
       if (condition == "false") continue;
       open_if(condition);
       write_field(field, false);
@@ -346,14 +370,18 @@ class Codec {
   void emit_members() {
     const std::string& name = message_.name;
     out_.open("Result<" + name + "> " + name + "::decode(Reader& in, int16_t version) {");
-    out_.line("if (version < kMinVersion || version > kMaxVersion) return unsupported_version(kName, version);");
+    out_.line(
+        "if (version < kMinVersion || version > kMaxVersion) return unsupported_version(kName, "
+        "version);");
     out_.line(name + " out;");
     out_.line("read_fields(in, version, out);");
     out_.line("if (!in.ok()) return in.error(kName, version);");
     out_.line("return Result<" + name + ">(std::move(out));");
     out_.close();
     out_.line();
-    out_.line("void " + name + "::encode(Writer& out, int16_t version) const { write_fields(out, version, *this); }");
+    out_.line(
+        "void " + name +
+        "::encode(Writer& out, int16_t version) const { write_fields(out, version, *this); }");
     out_.line();
     out_.open("size_t " + name + "::size(int16_t version) const {");
     out_.line("Writer counter = Writer::counting();");
@@ -376,7 +404,8 @@ class Codec {
 size_t min_size(const Message& message, const Struct& s, int16_t version);
 
 size_t min_size(const Message& message, const Field& field, bool array, int16_t version) {
-  const bool flexible = field.flexible ? field.flexible->contains(version) : message.is_flexible(version);
+  const bool flexible =
+      field.flexible ? field.flexible->contains(version) : message.is_flexible(version);
   if (array) return flexible ? 1 : 4;
   switch (field.type.kind) {
     case Kind::kString: return flexible ? 1 : 2;
@@ -404,7 +433,8 @@ size_t min_size(const Message& message, const Struct& s, int16_t version) {
 size_t min_element_size(const Message& message, const Field& field) {
   size_t least = SIZE_MAX;
   for (int16_t version = message.valid.low; version <= message.valid.high; ++version) {
-    if (field.versions.contains(version)) least = std::min(least, min_size(message, field, false, version));
+    if (field.versions.contains(version))
+      least = std::min(least, min_size(message, field, false, version));
   }
   return least == SIZE_MAX ? 1 : std::max<size_t>(least, 1);
 }

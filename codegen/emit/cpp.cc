@@ -34,7 +34,9 @@ std::string integer_literal(const Field& field) {
   return std::to_string(value);
 }
 
-bool is_true(const Field& field) { return field.default_text == "true" || field.default_text == "True"; }
+bool is_true(const Field& field) {
+  return field.default_text == "true" || field.default_text == "True";
+}
 
 // The default of a scalar as an expression of the member's type.
 std::string scalar_default(const Field& field) {
@@ -44,7 +46,8 @@ std::string scalar_default(const Field& field) {
     default: break;
   }
   const std::string literal = integer_literal(field);
-  if (is_error_code(field)) return literal == "0" ? "ErrorCode::NONE" : "static_cast<ErrorCode>(" + literal + ")";
+  if (is_error_code(field))
+    return literal == "0" ? "ErrorCode::NONE" : "static_cast<ErrorCode>(" + literal + ")";
   const std::string type = element_type(field);
   return type == scalar_type(field.type.kind) ? literal : type + "(" + literal + ")";
 }
@@ -55,13 +58,15 @@ bool is_scalar(const Field& field) {
 }
 
 // A condition for a value that is not null.
-std::string differs_from_empty(const Field& field, const std::string& value, const std::string& arrow) {
+std::string differs_from_empty(const Field& field, const std::string& value,
+                               const std::string& arrow) {
   if (field.type.array) return "!" + value + arrow + "empty()";
   switch (field.type.kind) {
     case Kind::kUuid: return "!" + value + arrow + "is_zero()";
     case Kind::kRecords: return value + arrow + "size() != 0";
     case Kind::kStruct:
-      return "!(" + std::string(arrow == "->" ? "*" : "") + value + " == " + element_type(field) + "{})";
+      return "!(" + std::string(arrow == "->" ? "*" : "") + value + " == " + element_type(field) +
+             "{})";
     default: break;
   }
   if (field.default_text.empty() || field.default_is_null()) return "!" + value + arrow + "empty()";
@@ -94,8 +99,10 @@ std::string member_type(const Message& message, const Field& field) {
 std::string initializer(const Message& message, const Field& field) {
   if (is_optional(message, field)) {
     if (field.default_is_null()) return "";
-    const bool text = field.type.kind == Kind::kString && !field.type.array && !field.default_text.empty();
-    return text ? " = " + element_type(field) + "(\"" + field.default_text + "\")" : "{std::in_place}";
+    const bool text =
+        field.type.kind == Kind::kString && !field.type.array && !field.default_text.empty();
+    return text ? " = " + element_type(field) + "(\"" + field.default_text + "\")"
+                : "{std::in_place}";
   }
   if (is_scalar(field)) return " = " + scalar_default(field);
   if (field.type.kind == Kind::kString && !field.type.array && !field.default_text.empty()) {
@@ -104,7 +111,8 @@ std::string initializer(const Message& message, const Field& field) {
   return "";
 }
 
-std::string differs_from_default(const Message& message, const Field& field, const std::string& value) {
+std::string differs_from_default(const Message& message, const Field& field,
+                                 const std::string& value) {
   if (is_optional(message, field)) {
     if (field.default_is_null()) return value + ".has_value()";
     return "(!" + value + ".has_value() || " + differs_from_empty(field, value, "->") + ")";
@@ -141,11 +149,13 @@ Versions plain_versions(const Message& message, const Field& field) {
 
 bool is_secret(const Field& field) {
   std::string name = field.name;
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  constexpr auto kSecrets =
-      std::to_array<std::string_view>({"password", "authbytes", "salt", "hmac", "storedkey", "serverkey"});
-  return std::any_of(kSecrets.begin(), kSecrets.end(),
-                     [&](std::string_view secret) { return name.find(secret) != std::string::npos; });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  constexpr auto kSecrets = std::to_array<std::string_view>(
+      {"password", "authbytes", "salt", "hmac", "storedkey", "serverkey"});
+  return std::any_of(kSecrets.begin(), kSecrets.end(), [&](std::string_view secret) {
+    return name.find(secret) != std::string::npos;
+  });
 }
 
 bool is_error_code(const Field& field) {

@@ -7,16 +7,19 @@
 
 namespace ackord::codegen {
 
-// The type of the field itself, of one element if it is an array, without optional: "TopicName", "int32_t".
+// The type of the field itself, of one element if it is an array, without optional: "TopicName",
+// "int32_t".
 std::string element_type(const Field& field);
 // The type of the member: "std::optional<std::vector<BrokerId>>".
 std::string member_type(const Message& message, const Field& field);
 // Whether the member is a std::optional: null is possible in a version that the message has.
 bool is_optional(const Message& message, const Field& field);
-// What initializes the member, behind its name: " = -1", "{std::in_place}", or empty for the type's own default.
+// What initializes the member, behind its name: " = -1", "{std::in_place}", or empty for the type's
+// own default.
 std::string initializer(const Message& message, const Field& field);
 // A condition on `value` (an expression of the member's type): it is not the field's default.
-std::string differs_from_default(const Message& message, const Field& field, const std::string& value);
+std::string differs_from_default(const Message& message, const Field& field,
+                                 const std::string& value);
 
 // A condition on `version` that says whether it is in the range, given that it is within `known`:
 // "true", "false", "version >= 3", "version <= 12" or both.

@@ -39,8 +39,12 @@ class Json {
   std::string qualified(const Struct& s) const {
     return &s == &message_.root() ? s.name : message_.name + "::" + s.name;
   }
-  std::string condition(const Field& field) const { return version_condition(field.versions, message_.valid); }
-  static bool is_number_id(const Field& field) { return field.entity == "producerId" || field.entity == "brokerId"; }
+  std::string condition(const Field& field) const {
+    return version_condition(field.versions, message_.valid);
+  }
+  static bool is_number_id(const Field& field) {
+    return field.entity == "producerId" || field.entity == "brokerId";
+  }
 
   // The JSON value of a value that is not null.
   std::string to_value(const Field& field, const std::string& value) const {
@@ -61,7 +65,8 @@ class Json {
     }
     if (field.type.array) {
       out_.line("boost::json::array& list = out[" + key + "].emplace_array();");
-      out_.line("for (const auto& item : " + value + ") list.push_back(" + to_value(field, "item") + ");");
+      out_.line("for (const auto& item : " + value + ") list.push_back(" + to_value(field, "item") +
+                ");");
     } else {
       out_.line("out[" + key + "] = " + to_value(field, value) + ";");
     }
@@ -70,7 +75,8 @@ class Json {
 
   void emit_write(const Struct& s) {
     out_.line("[[maybe_unused]] boost::json::value write_json([[maybe_unused]] int16_t version,");
-    out_.open("                                               [[maybe_unused]] const " + qualified(s) + "& in) {");
+    out_.open("                                               [[maybe_unused]] const " +
+              qualified(s) + "& in) {");
     out_.line("boost::json::object out;");
     for (const Field& field : s.fields) {
       const std::string has = condition(field);
@@ -78,10 +84,12 @@ class Json {
       const Versions tagged = tagged_versions(message_, field);
       std::string when = has == "true" ? "" : has;
       if (!tagged.empty()) {
-        const std::string is_tagged = version_condition(tagged, field.versions.intersect(message_.valid));
+        const std::string is_tagged =
+            version_condition(tagged, field.versions.intersect(message_.valid));
         std::string differs = differs_from_default(message_, field, "in." + field.member);
         const size_t at = differs.find(" == " + field.type.struct_name + "{}");
-        if (field.type.kind == Kind::kStruct && at != std::string::npos) differs.insert(at + 4, message_.name + "::");
+        if (field.type.kind == Kind::kStruct && at != std::string::npos)
+          differs.insert(at + 4, message_.name + "::");
         if (is_tagged != "true") differs = "(!(" + is_tagged + ") || " + differs + ")";
         when += (when.empty() ? "" : " && ") + differs;
       }
@@ -105,7 +113,8 @@ class Json {
       out_.line(target + " = static_cast<ErrorCode>(in.number<int16_t>(" + from + "));");
     } else if (is_number_id(field)) {
       const std::string number = element_type(field) == "ProducerId" ? "int64_t" : "int32_t";
-      out_.line(target + " = " + element_type(field) + "(in.number<" + number + ">(" + from + "));");
+      out_.line(target + " = " + element_type(field) + "(in.number<" + number + ">(" + from +
+                "));");
     } else if (is_integer(field.type.kind)) {
       out_.line(target + " = in.number<" + element_type(field) + ">(" + from + ");");
     } else {
@@ -117,7 +126,8 @@ class Json {
     std::string target = "out." + field.member;
     const bool optional = is_optional(message_, field);
     if (optional) {
-      const std::string null = version_condition(field.nullable, field.versions.intersect(message_.valid));
+      const std::string null =
+          version_condition(field.nullable, field.versions.intersect(message_.valid));
       out_.open("if (in.is_null(*value, " + null + ")) {");
       out_.line(target + ".reset();");
       out_.next("} else {");
@@ -135,8 +145,9 @@ class Json {
 
   void emit_read(const Struct& s) {
     out_.line("[[maybe_unused]] void read_json(JsonReader& in, const boost::json::value& from,");
-    out_.open("                                [[maybe_unused]] int16_t version, [[maybe_unused]] " + qualified(s) +
-              "& out) {");
+    out_.open(
+        "                                [[maybe_unused]] int16_t version, [[maybe_unused]] " +
+        qualified(s) + "& out) {");
     out_.line("JsonReader::Struct scope(in, from);");
     for (const Field& field : s.fields) {
       const std::string has = condition(field);
@@ -144,8 +155,8 @@ class Json {
       const Versions tagged = tagged_versions(message_, field);
       const std::string required =
           tagged.empty() ? "true" : "!(" + version_condition(tagged, message_.valid) + ")";
-      const std::string find = "const boost::json::value* value = scope.find(\"" + field.json_name + "\", " + required +
-                               "); value != nullptr";
+      const std::string find = "const boost::json::value* value = scope.find(\"" + field.json_name +
+                               "\", " + required + "); value != nullptr";
       if (has != "true") out_.open("if (" + has + ") {");
       out_.open("if (" + find + ") {");
       read_field(field);
@@ -161,7 +172,8 @@ class Json {
     out_.line("boost::json::value to_json(const " + name +
               "& message, int16_t version) { return write_json(version, message); }");
     out_.line();
-    out_.open("Result<void> from_json(const boost::json::value& from, int16_t version, " + name + "& out) {");
+    out_.open("Result<void> from_json(const boost::json::value& from, int16_t version, " + name +
+              "& out) {");
     out_.line("JsonReader in;");
     out_.line("read_json(in, from, version, out);");
     out_.line("return in.result(" + name + "::kName);");
@@ -175,7 +187,8 @@ class Json {
     out_.line("if (!message) return message.error();");
     out_.line("return to_json(*message, version);");
     out_.close("},");
-    out_.open("[](const boost::json::value& from, int16_t version, Writer& out) -> Result<size_t> {");
+    out_.open(
+        "[](const boost::json::value& from, int16_t version, Writer& out) -> Result<size_t> {");
     out_.line(name + " message;");
     out_.line("if (auto read = from_json(from, version, message); !read) return read.error();");
     out_.line("message.encode(out, version);");
@@ -209,7 +222,8 @@ std::string emit_json_header(const Message& message) {
   out.line();
   out.line("// Kafka's JSON form: see protocol/json/json_message.h. What is read owns its bytes.");
   out.line("boost::json::value to_json(const " + message.name + "& message, int16_t version);");
-  out.line("Result<void> from_json(const boost::json::value& from, int16_t version, " + message.name + "& out);");
+  out.line("Result<void> from_json(const boost::json::value& from, int16_t version, " +
+           message.name + "& out);");
   out.line();
   out.line("}  // namespace ackord::protocol");
   return out.take();

@@ -1,5 +1,5 @@
-// The JSON converters of a message, in Kafka's own JSON form. They have files of their own, so that only tools need
-// the JSON library.
+// The JSON converters of a message, in Kafka's own JSON form. They have files of their own, so that
+// only tools need the JSON library.
 #pragma once
 
 #include <string>

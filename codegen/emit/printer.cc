@@ -48,7 +48,8 @@ void print_field(const Message& message, const Field& field, CodeWriter& out) {
 
 }  // namespace
 
-void emit_print_struct(const Message& message, const Struct& s, const std::string& type, CodeWriter& out) {
+void emit_print_struct(const Message& message, const Struct& s, const std::string& type,
+                       CodeWriter& out) {
   out.line("[[maybe_unused]] void print_fields([[maybe_unused]] Printer& out,");
   out.open("                                   [[maybe_unused]] const " + type + "& in) {");
   for (const Field& field : s.fields) print_field(message, field, out);

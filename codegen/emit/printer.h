@@ -9,6 +9,7 @@
 namespace ackord::codegen {
 
 // `type` is the struct's name as seen from the namespace.
-void emit_print_struct(const Message& message, const Struct& s, const std::string& type, CodeWriter& out);
+void emit_print_struct(const Message& message, const Struct& s, const std::string& type,
+                       CodeWriter& out);
 
 }  // namespace ackord::codegen

@@ -10,7 +10,8 @@ namespace {
 
 bool any_field(const Message& message, bool (*wanted)(const Message&, const Field&)) {
   return std::any_of(message.structs.begin(), message.structs.end(), [&](const Struct& s) {
-    return std::any_of(s.fields.begin(), s.fields.end(), [&](const Field& f) { return wanted(message, f); });
+    return std::any_of(s.fields.begin(), s.fields.end(),
+                       [&](const Field& f) { return wanted(message, f); });
   });
 }
 
@@ -22,15 +23,18 @@ void emit_includes(const Message& message, CodeWriter& out) {
   if (any_field(message, is_optional)) out.line("#include <optional>");
   out.line("#include <string>");
   out.line("#include <string_view>");
-  if (any_field(message, [](const Message&, const Field& f) { return f.type.array; })) out.line("#include <vector>");
+  if (any_field(message, [](const Message&, const Field& f) { return f.type.array; }))
+    out.line("#include <vector>");
   out.line();
   out.line("#include \"protocol/types/ids.h\"");
-  if (any_field(message, [](const Message&, const Field& f) { return f.type.kind == Kind::kRecords; })) {
+  if (any_field(message,
+                [](const Message&, const Field& f) { return f.type.kind == Kind::kRecords; })) {
     out.line("#include \"protocol/types/records.h\"");
   }
   out.line("#include \"protocol/types/result.h\"");
   out.line("#include \"protocol/types/string.h\"");
-  if (any_field(message, [](const Message&, const Field& f) { return f.type.kind == Kind::kRecords; })) {
+  if (any_field(message,
+                [](const Message&, const Field& f) { return f.type.kind == Kind::kRecords; })) {
     out.line("#include \"protocol/wire/records_equal.h\"");
   }
   out.line();
@@ -38,7 +42,8 @@ void emit_includes(const Message& message, CodeWriter& out) {
 
 void emit_fields(const Message& message, const Struct& s, CodeWriter& out) {
   for (const Field& field : s.fields) {
-    std::string text = member_type(message, field) + " " + field.member + initializer(message, field) + ";";
+    std::string text =
+        member_type(message, field) + " " + field.member + initializer(message, field) + ";";
     const Versions versions = field.versions.intersect(message.valid);
     if (!versions.covers(message.valid)) {
       text += versions.empty() ? "  // in no version that is still spoken"

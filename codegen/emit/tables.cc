@@ -5,7 +5,8 @@
 namespace ackord::codegen {
 namespace {
 
-constexpr const char* kBanner = "// Generated from all schemas. Do not edit: change the schemas, or codegen/.";
+constexpr const char* kBanner =
+    "// Generated from all schemas. Do not edit: change the schemas, or codegen/.";
 // ApiVersions is asked before the versions are known, so its answer always has the first header.
 constexpr int16_t kApiVersionsKey = 18;
 
@@ -37,8 +38,9 @@ void emit_header_switch(const std::vector<Message>& messages, MessageType type, 
     const std::string value =
         from == Versions::kLast ? plain
         : from == 0             ? flexible
-                                : "api_version >= " + std::to_string(from) + " ? " + flexible + " : " + plain;
-    out.line("case " + std::to_string(message.api_key) + ": return " + value + ";  // " + message.name);
+                    : "api_version >= " + std::to_string(from) + " ? " + flexible + " : " + plain;
+    out.line("case " + std::to_string(message.api_key) + ": return " + value + ";  // " +
+             message.name);
   }
   out.line("default: return -1;");
   out.close();
@@ -81,7 +83,9 @@ std::string emit_messages_header() {
   out.line("std::span<const MessageInfo> all_messages();");
   out.line("// nullptr when there is none of this name.");
   out.line("const MessageInfo* find_message(std::string_view name);");
-  out.line("// The request or response of an API, the key or value of a record type: the first of this type and key.");
+  out.line(
+      "// The request or response of an API, the key or value of a record type: the first of this "
+      "type and key.");
   out.line("const MessageInfo* find_message(MessageType type, int16_t api_key);");
   out.line();
   out.line("}  // namespace ackord::protocol");
@@ -100,9 +104,10 @@ std::string emit_messages_source(const std::vector<Message>& messages) {
   out.line();
   out.open("constexpr MessageInfo kMessages[] = {");
   for (const Message& m : messages) {
-    out.line("{\"" + m.name + "\", MessageType::" + type_name(m.type) + ", " + std::to_string(m.api_key) + ", " +
-             std::to_string(m.valid.low) + ", " + std::to_string(m.valid.high) + ", " +
-             std::to_string(flexible_from(m)) + ", " + (m.latest_version_unstable ? "true" : "false") + "},");
+    out.line("{\"" + m.name + "\", MessageType::" + type_name(m.type) + ", " +
+             std::to_string(m.api_key) + ", " + std::to_string(m.valid.low) + ", " +
+             std::to_string(m.valid.high) + ", " + std::to_string(flexible_from(m)) + ", " +
+             (m.latest_version_unstable ? "true" : "false") + "},");
   }
   out.close("};");
   out.line();
@@ -111,14 +116,19 @@ std::string emit_messages_source(const std::vector<Message>& messages) {
   out.line("std::span<const MessageInfo> all_messages() { return kMessages; }");
   out.line();
   out.open("const MessageInfo* find_message(std::string_view name) {");
-  out.line("const auto* found = std::lower_bound(std::begin(kMessages), std::end(kMessages), name,");
-  out.line("    [](const MessageInfo& message, std::string_view wanted) { return message.name < wanted; });");
+  out.line(
+      "const auto* found = std::lower_bound(std::begin(kMessages), std::end(kMessages), name,");
+  out.line(
+      "    [](const MessageInfo& message, std::string_view wanted) { return message.name < wanted; "
+      "});");
   out.line("return found != std::end(kMessages) && found->name == name ? found : nullptr;");
   out.close();
   out.line();
   out.open("const MessageInfo* find_message(MessageType type, int16_t api_key) {");
   out.line("const auto* found = std::find_if(std::begin(kMessages), std::end(kMessages),");
-  out.line("    [=](const MessageInfo& message) { return message.type == type && message.api_key == api_key; });");
+  out.line(
+      "    [=](const MessageInfo& message) { return message.type == type && message.api_key == "
+      "api_key; });");
   out.line("return found != std::end(kMessages) ? found : nullptr;");
   out.close();
   out.line();
@@ -135,7 +145,9 @@ std::string emit_header_versions_header() {
   out.line();
   out.line("namespace ackord::protocol {");
   out.line();
-  out.line("// The version of the RequestHeader or ResponseHeader that precedes the body; -1 for an unknown key.");
+  out.line(
+      "// The version of the RequestHeader or ResponseHeader that precedes the body; -1 for an "
+      "unknown key.");
   out.line("// A version beyond the last one is taken for flexible if the last one is.");
   out.line("int16_t request_header_version(int16_t api_key, int16_t api_version);");
   out.line("int16_t response_header_version(int16_t api_key, int16_t api_version);");

@@ -41,7 +41,8 @@ constexpr auto kEntities = std::to_array<std::pair<std::string_view, Kind>>({
     {"brokerId", Kind::kInt32},
 });
 
-bool flag(const json::object& from, const char* name, const Place& place, const std::string& field) {
+bool flag(const json::object& from, const char* name, const Place& place,
+          const std::string& field) {
   const json::value* value = from.if_contains(name);
   if (value == nullptr) return false;
   if (value->is_bool()) return value->get_bool();
@@ -73,7 +74,8 @@ Type read_type(std::string text, const Place& place, const std::string& field) {
       return type;
     }
   }
-  if (!is_name(text)) throw SchemaError(place.file, place.field(field), "unknown type \"" + text + "\"");
+  if (!is_name(text))
+    throw SchemaError(place.file, place.field(field), "unknown type \"" + text + "\"");
   if (text[0] < 'A' || text[0] > 'Z') {
     throw SchemaError(place.file, place.field(field), "unknown type \"" + text + "\"");
   }
@@ -86,14 +88,16 @@ void check_entity(const Field& field, const Place& place) {
   for (const auto& [name, kind] : kEntities) {
     if (name != field.entity) continue;
     if (kind == field.type.kind) return;
-    throw SchemaError(place.file, place.field(field.name), "entityType " + field.entity + " does not fit the type");
+    throw SchemaError(place.file, place.field(field.name),
+                      "entityType " + field.entity + " does not fit the type");
   }
-  throw SchemaError(place.file, place.field(field.name), "unknown entityType \"" + field.entity + "\"");
+  throw SchemaError(place.file, place.field(field.name),
+                    "unknown entityType \"" + field.entity + "\"");
 }
 
 bool can_be_null(const Type& type) {
-  return type.array || type.kind == Kind::kString || type.kind == Kind::kBytes || type.kind == Kind::kRecords ||
-         type.kind == Kind::kStruct;
+  return type.array || type.kind == Kind::kString || type.kind == Kind::kBytes ||
+         type.kind == Kind::kRecords || type.kind == Kind::kStruct;
 }
 
 void check_default(const Field& field, const Place& place) {
@@ -103,7 +107,8 @@ void check_default(const Field& field, const Place& place) {
   };
   if (text.empty()) return;
   if (field.default_is_null() && can_be_null(field.type)) {
-    if (!field.nullable.covers(field.versions)) fail("where the field is not nullable in all its versions");
+    if (!field.nullable.covers(field.versions))
+      fail("where the field is not nullable in all its versions");
     return;
   }
   if (field.type.array) fail("for an array can only be null or empty");
@@ -114,21 +119,22 @@ void check_default(const Field& field, const Place& place) {
       if (lower != "true" && lower != "false") fail("is not a boolean");
       break;
     case Kind::kFloat64:
-      if (std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size()) {
+      if (std::from_chars(text.data(), text.data() + text.size(), number).ptr !=
+          text.data() + text.size()) {
         fail("is not a number");
       }
       break;
     case Kind::kString:
-      if (text.find_first_of("\"\\\n") != std::string::npos) fail("has a character that needs an escape");
+      if (text.find_first_of("\"\\\n") != std::string::npos)
+        fail("has a character that needs an escape");
       break;
     case Kind::kUuid:
     case Kind::kBytes:
     case Kind::kRecords:
-    case Kind::kStruct:
-      fail("is not possible for this type");
-      break;
+    case Kind::kStruct: fail("is not possible for this type"); break;
     default:
-      if (!parse_integer(field.type.kind, text)) fail("is not a number within the range of its type");
+      if (!parse_integer(field.type.kind, text))
+        fail("is not a number within the range of its type");
       break;
   }
 }
@@ -146,7 +152,8 @@ void read_tag(const json::object& from, Field& field, const Place& place) {
   }
   field.tagged = *tagged;
   field.tag = static_cast<uint32_t>(tag->get_int64());
-  if (field.tagged.high != Versions::kLast && !field.tagged.empty() && field.tagged.high < field.versions.high) {
+  if (field.tagged.high != Versions::kLast && !field.tagged.empty() &&
+      field.tagged.high < field.versions.high) {
     throw SchemaError(place.file, path, "taggedVersions must not end before versions");
   }
 }
@@ -154,7 +161,8 @@ void read_tag(const json::object& from, Field& field, const Place& place) {
 void read_flexible(const json::object& from, Field& field, const Place& place) {
   field.flexible = versions_attribute(from, "flexibleVersions", place, field.name);
   if (!field.flexible) return;
-  const bool allowed = !field.type.array && (field.type.kind == Kind::kString || field.type.kind == Kind::kBytes);
+  const bool allowed =
+      !field.type.array && (field.type.kind == Kind::kString || field.type.kind == Kind::kBytes);
   if (!allowed) {
     throw SchemaError(place.file, place.field(field.name),
                       "only a string or bytes field can have flexibleVersions of its own");
@@ -166,7 +174,8 @@ void read_inline_struct(const json::object& from, const Field& field, const Plac
                         std::vector<Struct>& structs) {
   if (!from.contains("fields")) return;
   if (field.type.kind != Kind::kStruct) {
-    throw SchemaError(place.file, place.field(field.name), "only a struct or an array of structs can have fields");
+    throw SchemaError(place.file, place.field(field.name),
+                      "only a struct or an array of structs can have fields");
   }
   Struct declared;
   declared.name = field.type.struct_name;
@@ -184,9 +193,11 @@ Field read_field(const json::object& from, const Place& place, std::vector<Struc
   field.type = read_type(text_attribute(from, "type", place, field.name), place, field.name);
   const auto tagged = versions_attribute(from, "taggedVersions", place, field.name);
   const auto versions = versions_attribute(from, "versions", place, field.name);
-  if (!versions && !tagged) throw SchemaError(place.file, place.field(field.name), "versions is missing");
+  if (!versions && !tagged)
+    throw SchemaError(place.file, place.field(field.name), "versions is missing");
   field.versions = versions ? *versions : *tagged;
-  field.nullable = versions_attribute(from, "nullableVersions", place, field.name).value_or(Versions::none());
+  field.nullable =
+      versions_attribute(from, "nullableVersions", place, field.name).value_or(Versions::none());
   if (!field.nullable.empty() && !can_be_null(field.type)) {
     throw SchemaError(place.file, place.field(field.name), "this type cannot be null");
   }
@@ -195,7 +206,8 @@ Field read_field(const json::object& from, const Place& place, std::vector<Struc
   field.default_text = default_of(from);
   field.ignorable = flag(from, "ignorable", place, field.name);
   field.map_key = flag(from, "mapKey", place, field.name);
-  if (from.contains("entityType")) field.entity = text_attribute(from, "entityType", place, field.name);
+  if (from.contains("entityType"))
+    field.entity = text_attribute(from, "entityType", place, field.name);
   check_entity(field, place);
   check_default(field, place);
   read_inline_struct(from, field, place, structs);
@@ -204,14 +216,15 @@ Field read_field(const json::object& from, const Place& place, std::vector<Struc
 
 template <class Number>
 bool fits(int64_t value) {
-  return value >= std::numeric_limits<Number>::min() && value <= int64_t{std::numeric_limits<Number>::max()};
+  return value >= std::numeric_limits<Number>::min() &&
+         value <= int64_t{std::numeric_limits<Number>::max()};
 }
 
 }  // namespace
 
 bool is_integer(Kind kind) {
-  return kind == Kind::kInt8 || kind == Kind::kInt16 || kind == Kind::kInt32 || kind == Kind::kInt64 ||
-         kind == Kind::kUint16 || kind == Kind::kUint32;
+  return kind == Kind::kInt8 || kind == Kind::kInt16 || kind == Kind::kInt32 ||
+         kind == Kind::kInt64 || kind == Kind::kUint16 || kind == Kind::kUint32;
 }
 
 size_t fixed_size(Kind kind) {
@@ -238,8 +251,10 @@ std::optional<int64_t> parse_integer(Kind kind, const std::string& text) {
     digits.remove_prefix(2);
   }
   uint64_t magnitude = 0;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
-  if (digits.empty() || problem != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  const auto [end, problem] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
+  if (digits.empty() || problem != std::errc() || end != digits.data() + digits.size())
+    return std::nullopt;
   if (magnitude > uint64_t{INT64_MAX} + (negative ? 1 : 0)) return std::nullopt;
   const auto value = static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
   bool fit = kind == Kind::kInt64;
@@ -251,9 +266,11 @@ std::optional<int64_t> parse_integer(Kind kind, const std::string& text) {
   return fit ? std::optional<int64_t>(value) : std::nullopt;
 }
 
-std::vector<Field> read_fields(const json::object& holder, const Place& place, std::vector<Struct>& structs) {
+std::vector<Field> read_fields(const json::object& holder, const Place& place,
+                               std::vector<Struct>& structs) {
   const json::value* list = holder.if_contains("fields");
-  if (list == nullptr || !list->is_array()) throw SchemaError(place.file, place.path, "fields is not an array");
+  if (list == nullptr || !list->is_array())
+    throw SchemaError(place.file, place.path, "fields is not an array");
   std::vector<Field> fields;
   std::set<std::string> members;
   std::set<uint32_t> tags;
@@ -264,27 +281,32 @@ std::vector<Field> read_fields(const json::object& holder, const Place& place, s
       throw SchemaError(place.file, place.field(field.name), "a second field of this name");
     }
     if (!field.tagged.empty() && !tags.insert(field.tag).second) {
-      throw SchemaError(place.file, place.field(field.name), "a second field with tag " + std::to_string(field.tag));
+      throw SchemaError(place.file, place.field(field.name),
+                        "a second field with tag " + std::to_string(field.tag));
     }
     fields.push_back(std::move(field));
   }
   return fields;
 }
 
-std::string text_attribute(const json::object& from, const char* name, const Place& place, const std::string& field) {
+std::string text_attribute(const json::object& from, const char* name, const Place& place,
+                           const std::string& field) {
   const json::value* value = from.if_contains(name);
-  if (value == nullptr) throw SchemaError(place.file, place.field(field), std::string(name) + " is missing");
-  if (!value->is_string()) throw SchemaError(place.file, place.field(field), std::string(name) + " is not a text");
+  if (value == nullptr)
+    throw SchemaError(place.file, place.field(field), std::string(name) + " is missing");
+  if (!value->is_string())
+    throw SchemaError(place.file, place.field(field), std::string(name) + " is not a text");
   return std::string(value->get_string());
 }
 
-std::optional<Versions> versions_attribute(const json::object& from, const char* name, const Place& place,
-                                           const std::string& field) {
+std::optional<Versions> versions_attribute(const json::object& from, const char* name,
+                                           const Place& place, const std::string& field) {
   if (!from.contains(name)) return std::nullopt;
   const std::string text = text_attribute(from, name, place, field);
   const auto versions = Versions::parse(text);
   if (!versions) {
-    throw SchemaError(place.file, place.field(field), std::string(name) + " \"" + text + "\" is not a version range");
+    throw SchemaError(place.file, place.field(field),
+                      std::string(name) + " \"" + text + "\" is not a version range");
   }
   return versions;
 }

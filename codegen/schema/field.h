@@ -1,4 +1,5 @@
-// Field and Struct: the parts of a schema, checked one by one. What needs the whole message is checked in message.h.
+// Field and Struct: the parts of a schema, checked one by one. What needs the whole message is
+// checked in message.h.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -61,7 +62,8 @@ struct Struct {
 bool is_integer(Kind kind);
 // Bytes of a value of a fixed size; 0 for others.
 size_t fixed_size(Kind kind);
-// An integer default, decimal or hexadecimal, within the range of its type; nullopt when it is not one.
+// An integer default, decimal or hexadecimal, within the range of its type; nullopt when it is not
+// one.
 std::optional<int64_t> parse_integer(Kind kind, const std::string& text);
 
 // Where errors are: the file, and the path of the struct that holds the field.
@@ -69,16 +71,20 @@ struct Place {
   std::string file;
   std::string path;
 
-  std::string field(const std::string& name) const { return path.empty() ? name : path + "." + name; }
+  std::string field(const std::string& name) const {
+    return path.empty() ? name : path + "." + name;
+  }
 };
 
-// Reads a struct's "fields"; structs that are declared inside go to `structs`, innermost first. Throws SchemaError.
-std::vector<Field> read_fields(const boost::json::object& holder, const Place& place, std::vector<Struct>& structs);
+// Reads a struct's "fields"; structs that are declared inside go to `structs`, innermost first.
+// Throws SchemaError.
+std::vector<Field> read_fields(const boost::json::object& holder, const Place& place,
+                               std::vector<Struct>& structs);
 
 // Attributes of a schema object. Throw SchemaError when one is missing or of another type.
 std::string text_attribute(const boost::json::object& from, const char* name, const Place& place,
                            const std::string& field);
-std::optional<Versions> versions_attribute(const boost::json::object& from, const char* name, const Place& place,
-                                           const std::string& field);
+std::optional<Versions> versions_attribute(const boost::json::object& from, const char* name,
+                                           const Place& place, const std::string& field);
 
 }  // namespace ackord::codegen

@@ -9,7 +9,15 @@
 
 namespace ackord::codegen {
 
-enum class MessageType { kRequest, kResponse, kHeader, kData, kCoordinatorKey, kCoordinatorValue, kMetadata };
+enum class MessageType {
+  kRequest,
+  kResponse,
+  kHeader,
+  kData,
+  kCoordinatorKey,
+  kCoordinatorValue,
+  kMetadata
+};
 
 struct Message {
   std::string file;  // name of the schema, from its folder on ("records/AbortedTxn.json")
@@ -19,7 +27,8 @@ struct Message {
   Versions valid;        // empty for an API that is no more
   Versions flexible;
   bool latest_version_unstable = false;
-  // Every struct that the message uses, a struct before those that hold it; the message itself is the last one.
+  // Every struct that the message uses, a struct before those that hold it; the message itself is
+  // the last one.
   std::vector<Struct> structs;
 
   const Struct& root() const { return structs.back(); }

@@ -12,13 +12,14 @@ bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0;
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 constexpr auto kKeywords = std::to_array<std::string_view>(
-    {"and",      "auto",   "bool",     "break",    "case",   "catch",    "char",   "class",    "const",
-     "continue", "default", "delete",  "do",       "double", "else",     "enum",   "explicit", "export",
-     "extern",   "false",  "float",    "for",      "friend", "goto",     "if",     "inline",   "int",
-     "long",     "mutable", "namespace", "new",    "not",    "operator", "or",     "private",  "protected",
-     "public",   "register", "requires", "return", "short",  "signed",   "sizeof", "static",   "struct",
-     "switch",   "template", "this",   "throw",    "true",   "try",      "typedef", "typeid",  "typename",
-     "union",    "unsigned", "using",  "virtual",  "void",   "volatile", "while",  "xor"});
+    {"and",      "auto",     "bool",    "break",     "case",    "catch",     "char",     "class",
+     "const",    "continue", "default", "delete",    "do",      "double",    "else",     "enum",
+     "explicit", "export",   "extern",  "false",     "float",   "for",       "friend",   "goto",
+     "if",       "inline",   "int",     "long",      "mutable", "namespace", "new",      "not",
+     "operator", "or",       "private", "protected", "public",  "register",  "requires", "return",
+     "short",    "signed",   "sizeof",  "static",    "struct",  "switch",    "template", "this",
+     "throw",    "true",     "try",     "typedef",   "typeid",  "typename",  "union",    "unsigned",
+     "using",    "virtual",  "void",    "volatile",  "while",   "xor"});
 
 }  // namespace
 
@@ -26,7 +27,8 @@ std::string snake_case(std::string_view name) {
   std::string out;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool starts_word =
-        i > 0 && is_upper(name[i]) && (!is_upper(name[i - 1]) || (i + 1 < name.size() && is_lower(name[i + 1])));
+        i > 0 && is_upper(name[i]) &&
+        (!is_upper(name[i - 1]) || (i + 1 < name.size() && is_lower(name[i + 1])));
     if (starts_word) out.push_back('_');
     out.push_back(lower(name[i]));
   }

@@ -21,7 +21,9 @@ struct Versions {
 
   bool empty() const { return low > high; }
   bool contains(int16_t version) const { return low <= version && version <= high; }
-  bool covers(Versions other) const { return other.empty() || (low <= other.low && other.high <= high); }
+  bool covers(Versions other) const {
+    return other.empty() || (low <= other.low && other.high <= high);
+  }
   Versions intersect(Versions other) const;
   std::string to_string() const;
   friend bool operator==(Versions, Versions) = default;

@@ -7,7 +7,8 @@
 namespace ackord::protocol {
 namespace {
 
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 }  // namespace
 
@@ -17,8 +18,10 @@ std::string base64_of(std::span<const std::byte> bytes) {
   for (size_t i = 0; i < bytes.size(); i += 3) {
     const size_t count = std::min<size_t>(3, bytes.size() - i);
     uint32_t bits = 0;
-    for (size_t j = 0; j < 3; ++j) bits = bits << 8 | (j < count ? static_cast<uint32_t>(bytes[i + j]) : 0);
-    for (size_t j = 0; j < 4; ++j) text.push_back(j <= count ? kAlphabet[bits >> (18 - 6 * j) & 63] : '=');
+    for (size_t j = 0; j < 3; ++j)
+      bits = bits << 8 | (j < count ? static_cast<uint32_t>(bytes[i + j]) : 0);
+    for (size_t j = 0; j < 4; ++j)
+      text.push_back(j <= count ? kAlphabet[bits >> (18 - 6 * j) & 63] : '=');
   }
   return text;
 }

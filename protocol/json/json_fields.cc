@@ -15,12 +15,14 @@ json::value json_of(const String& text) { return json::string(text.sv()); }
 json::value json_of(const Bytes& bytes) { return json::string(base64_of(bytes.span())); }
 json::value json_of(const Records& records) { return json::string(base64_of(records.copy())); }
 
-JsonReader::Struct::Struct(JsonReader& in, const json::value& from) : in_(in), object_(from.if_object()) {
+JsonReader::Struct::Struct(JsonReader& in, const json::value& from)
+    : in_(in), object_(from.if_object()) {
   if (object_ == nullptr) in_.fail("not an object");
 }
 
 JsonReader::Struct::~Struct() {
-  if (object_ != nullptr && found_ != object_->size()) in_.fail("an object has fields that its version does not have");
+  if (object_ != nullptr && found_ != object_->size())
+    in_.fail("an object has fields that its version does not have");
 }
 
 const json::value* JsonReader::Struct::find(std::string_view name, bool required) {
@@ -81,7 +83,9 @@ std::string_view JsonReader::text(const json::value& value) {
 void JsonReader::read(const json::value& value, String& out) { out = String(text(value)); }
 void JsonReader::read(const json::value& value, TopicName& out) { out = TopicName(text(value)); }
 void JsonReader::read(const json::value& value, GroupId& out) { out = GroupId(text(value)); }
-void JsonReader::read(const json::value& value, TransactionalId& out) { out = TransactionalId(text(value)); }
+void JsonReader::read(const json::value& value, TransactionalId& out) {
+  out = TransactionalId(text(value));
+}
 
 std::vector<std::byte> JsonReader::bytes(const json::value& value) {
   std::vector<std::byte> bytes;
@@ -89,7 +93,9 @@ std::vector<std::byte> JsonReader::bytes(const json::value& value) {
   return bytes;
 }
 
-void JsonReader::read(const json::value& value, Bytes& out) { out = Bytes(std::span<const std::byte>(bytes(value))); }
+void JsonReader::read(const json::value& value, Bytes& out) {
+  out = Bytes(std::span<const std::byte>(bytes(value)));
+}
 
 void JsonReader::read(const json::value& value, Records& out) {
   out = Records();

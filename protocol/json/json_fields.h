@@ -31,7 +31,8 @@ boost::json::value json_of(const String& text);
 boost::json::value json_of(const Bytes& bytes);
 boost::json::value json_of(const Records& records);
 
-// Reads values of a JSON document. The first failure latches; what is read afterwards is without meaning.
+// Reads values of a JSON document. The first failure latches; what is read afterwards is without
+// meaning.
 class JsonReader {
  public:
   // Reads the fields of one object, each once; a field that nobody has asked for is a failure.
@@ -56,8 +57,8 @@ class JsonReader {
 
   template <class Number>
   Number number(const boost::json::value& value) {
-    return static_cast<Number>(
-        integer(value, std::numeric_limits<Number>::min(), int64_t{std::numeric_limits<Number>::max()}));
+    return static_cast<Number>(integer(value, std::numeric_limits<Number>::min(),
+                                       int64_t{std::numeric_limits<Number>::max()}));
   }
   void read(const boost::json::value& value, bool& out);
   void read(const boost::json::value& value, double& out);

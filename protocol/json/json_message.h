@@ -1,6 +1,6 @@
-// Messages as JSON, by name. The form is the one of Kafka's JsonConverter classes: names in camelCase; bytes and records
-// in base64; uuids as their 22 characters; null for null; every field of the version, but a tagged one only if it is
-// not its default.
+// Messages as JSON, by name. The form is the one of Kafka's JsonConverter classes: names in
+// camelCase; bytes and records in base64; uuids as their 22 characters; null for null; every field
+// of the version, but a tagged one only if it is not its default.
 #pragma once
 
 #include <boost/json/value.hpp>

@@ -25,14 +25,17 @@ Result<RequestHeader> read_request_header(Reader& in) {
 }
 
 void write_request_header(Writer& out, const RequestHeader& header) {
-  const int16_t version = request_header_version(header.request_api_key, header.request_api_version);
+  const int16_t version =
+      request_header_version(header.request_api_key, header.request_api_version);
   header.encode(out, std::max(version, RequestHeader::kMinVersion));
 }
 
-void write_response_header(Writer& out, int16_t api_key, int16_t api_version, int32_t correlation_id) {
+void write_response_header(Writer& out, int16_t api_key, int16_t api_version,
+                           int32_t correlation_id) {
   ResponseHeader header;
   header.correlation_id = correlation_id;
-  header.encode(out, std::max(response_header_version(api_key, api_version), ResponseHeader::kMinVersion));
+  header.encode(
+      out, std::max(response_header_version(api_key, api_version), ResponseHeader::kMinVersion));
 }
 
 Result<ResponseHeader> read_response_header(Reader& in, int16_t api_key, int16_t api_version) {

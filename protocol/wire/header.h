@@ -11,14 +11,16 @@
 
 namespace ackord::protocol {
 
-// Reads the header and leaves `in` at the body. UNSUPPORTED_VERSION for an unknown API, INVALID_REQUEST for bytes that
-// are none. The version of the API is not checked. The client id borrows from the frame.
+// Reads the header and leaves `in` at the body. UNSUPPORTED_VERSION for an unknown API,
+// INVALID_REQUEST for bytes that are none. The version of the API is not checked. The client id
+// borrows from the frame.
 Result<RequestHeader> read_request_header(Reader& in);
 // For clients: `header` names the API and its version.
 void write_request_header(Writer& out, const RequestHeader& header);
 
 // `api_key` must be a known one.
-void write_response_header(Writer& out, int16_t api_key, int16_t api_version, int32_t correlation_id);
+void write_response_header(Writer& out, int16_t api_key, int16_t api_version,
+                           int32_t correlation_id);
 // For clients: the header of the answer to a request of this API and version.
 Result<ResponseHeader> read_response_header(Reader& in, int16_t api_key, int16_t api_version);
 

@@ -1,7 +1,9 @@
-// OutputChain: what a Writer has produced, as the pieces that a connection sends one after the other.
+// OutputChain: what a Writer has produced, as the pieces that a connection sends one after the
+// other.
 //
-// Ownership: an owned piece and a shared one live as long as the chain. A borrowed piece refers to the bytes of a
-// Records::view, which must outlive the chain: a proxy that passes a frame on keeps that frame until the chain is sent.
+// Ownership: an owned piece and a shared one live as long as the chain. A borrowed piece refers to
+// the bytes of a Records::view, which must outlive the chain: a proxy that passes a frame on keeps
+// that frame until the chain is sent.
 #pragma once
 
 #include <cstddef>

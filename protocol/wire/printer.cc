@@ -36,7 +36,9 @@ void Printer::value(ErrorCode code) {
 void Printer::value(const Uuid& id) { put(id.to_string()); }
 void Printer::value(const String& text) { put("'" + text.str() + "'"); }
 void Printer::value(const Bytes& bytes) { put("<" + std::to_string(bytes.size()) + " bytes>"); }
-void Printer::value(const Records& records) { put("<" + std::to_string(records.size()) + " bytes>"); }
+void Printer::value(const Records& records) {
+  put("<" + std::to_string(records.size()) + " bytes>");
+}
 void Printer::null() { put("null"); }
 void Printer::secret() { put("<hidden>"); }
 

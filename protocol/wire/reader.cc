@@ -6,8 +6,8 @@ namespace ackord::protocol {
 
 Error Reader::error(std::string_view message, int16_t version) const {
   std::string text(message);
-  text += " v" + std::to_string(version) + ": " + (failure_ ? failure_ : "no failure") + " at byte " +
-          std::to_string(failed_at_);
+  text += " v" + std::to_string(version) + ": " + (failure_ ? failure_ : "no failure") +
+          " at byte " + std::to_string(failed_at_);
   return ackord::error(ErrorCode::INVALID_REQUEST, std::move(text));
 }
 
@@ -15,7 +15,8 @@ void Reader::fail(const char* reason) {
   if (failure_ != nullptr) return;
   failure_ = reason;
   failed_at_ = position();
-  // Nothing is left to read: later reads fail at their own bounds check, which costs the good path nothing.
+  // Nothing is left to read: later reads fail at their own bounds check, which costs the good path
+  // nothing.
   at_ = end_;
 }
 

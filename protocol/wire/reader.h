@@ -1,9 +1,9 @@
 // Reader: decodes the fields of one frame.
 //
 // Ownership: borrows the bytes; what text(), blob() and records() return borrows them too.
-// Errors: the first failure latches. From then on ok() is false, remaining() is 0 and every read answers zero, null
-// or empty, so a decoder may read on and ask once at the end. A length or count is compared with the bytes that are
-// present before anything is allocated. Not thread-safe.
+// Errors: the first failure latches. From then on ok() is false, remaining() is 0 and every read
+// answers zero, null or empty, so a decoder may read on and ask once at the end. A length or count
+// is compared with the bytes that are present before anything is allocated. Not thread-safe.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,8 @@
 
 namespace ackord::protocol {
 
-// How a length stands on the wire: a fixed signed number (-1: null), or an unsigned varint one too large (0: null).
+// How a length stands on the wire: a fixed signed number (-1: null), or an unsigned varint one too
+// large (0: null).
 enum class Lengths : bool { kClassic = false, kCompact = true };
 enum class Null : bool { kForbidden = false, kAllowed = true };
 
@@ -58,12 +59,14 @@ class Reader {
   // False for null, which is a failure unless it is allowed.
   bool text(std::string_view& out, Lengths lengths, Null null);
   bool blob(std::span<const std::byte>& out, Lengths lengths, Null null);
-  // Elements that follow, -1 for an allowed null, 0 on failure. `min_element_size` (≥ 1) is the least that one
-  // element takes on the wire: a count that cannot fit in the remaining bytes is a failure.
+  // Elements that follow, -1 for an allowed null, 0 on failure. `min_element_size` (≥ 1) is the
+  // least that one element takes on the wire: a count that cannot fit in the remaining bytes is a
+  // failure.
   int32_t array_length(Lengths lengths, Null null, size_t min_element_size);
   // The mark before a nullable struct: whether one follows.
   bool struct_follows() { return int8() >= 0; }
-  // The same where the struct is a tagged field: there Kafka writes null as 0 (KIP-893's -1 is understood too).
+  // The same where the struct is a tagged field: there Kafka writes null as 0 (KIP-893's -1 is
+  // understood too).
   bool tagged_struct_follows() { return int8() > 0; }
 
  private:
@@ -99,7 +102,8 @@ class Reader {
   size_t failed_at_ = 0;
 };
 
-// Walks the tagged fields at the end of a struct of a flexible version; reads are confined to the current one.
+// Walks the tagged fields at the end of a struct of a flexible version; reads are confined to the
+// current one.
 //   for (TaggedFieldReader tags(in); tags.next();)
 //     switch (tags.tag()) { case 0: …read…; break; default: tags.skip(); }
 // A field that was neither skipped nor read to its end is a failure.

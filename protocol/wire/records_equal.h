@@ -1,4 +1,5 @@
-// Records are equal when their bytes are, however they are cut into pieces. Reads file ranges: for tests and tools.
+// Records are equal when their bytes are, however they are cut into pieces. Reads file ranges: for
+// tests and tools.
 #pragma once
 
 #include "protocol/types/records.h"

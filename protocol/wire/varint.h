@@ -1,5 +1,6 @@
-// Variable-length integers as Kafka writes them: seven bits a byte, lowest first; the top bit says that more follow.
-// Signed ones are zigzag-encoded first. Source: KIP-482 and the record batch format v2.
+// Variable-length integers as Kafka writes them: seven bits a byte, lowest first; the top bit says
+// that more follow. Signed ones are zigzag-encoded first. Source: KIP-482 and the record batch
+// format v2.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,8 @@ void Writer::append(const std::byte* data, size_t size) {
 
 void Writer::fixed(uint64_t value, size_t size) {
   std::array<std::byte, sizeof value> bytes;
-  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(value >> (8 * (size - 1 - i)));
+  for (size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<std::byte>(value >> (8 * (size - 1 - i)));
   append(bytes.data(), size);
 }
 
@@ -71,7 +72,9 @@ void Writer::blob(std::span<const std::byte> bytes, Lengths lengths) {
   raw(bytes);
 }
 
-void Writer::array_length(size_t count, Lengths lengths) { length(count, lengths, sizeof(int32_t)); }
+void Writer::array_length(size_t count, Lengths lengths) {
+  length(count, lengths, sizeof(int32_t));
+}
 
 void Writer::null_text(Lengths lengths) {
   if (lengths == Lengths::kCompact) {
@@ -115,8 +118,9 @@ Writer::Tag Writer::begin_tag(uint32_t tag) const {
   return Tag{tag, size_, chain_.pieces.size(), chunk_.size()};
 }
 
-// The value's size is known only now, so its head is put before what has been written. The chunk that was current
-// at begin_tag is either still current or, after a link, the piece that stands at the place of that time.
+// The value's size is known only now, so its head is put before what has been written. The chunk
+// that was current at begin_tag is either still current or, after a link, the piece that stands at
+// the place of that time.
 void Writer::end_tag(const Tag& tag) {
   std::array<std::byte, 2 * kMaxVarlongSize> head;
   size_t head_size = put_varint(head.data(), tag.tag);
@@ -133,7 +137,8 @@ void Writer::end_tag(const Tag& tag) {
       return;
     }
   }
-  chunk->insert(chunk->begin() + static_cast<std::ptrdiff_t>(tag.offset), head.begin(), head.begin() + head_size);
+  chunk->insert(chunk->begin() + static_cast<std::ptrdiff_t>(tag.offset), head.begin(),
+                head.begin() + head_size);
 }
 
 void write_blob(Writer& out, const std::optional<Bytes>& bytes, Lengths lengths, Null null) {

@@ -1,8 +1,9 @@
 // Writer: encodes fields into an OutputChain.
 //
-// Ownership: everything is copied into the writer's own chunks, except the pieces of a Records field. Of those, shared
-// buffers, file ranges and borrowed views of kLinkSize bytes or more are linked: see OutputChain for how long a
-// borrowed one must live. Errors: none; what a wire type cannot express is cut (see text()). Not thread-safe.
+// Ownership: everything is copied into the writer's own chunks, except the pieces of a Records
+// field. Of those, shared buffers, file ranges and borrowed views of kLinkSize bytes or more are
+// linked: see OutputChain for how long a borrowed one must live. Errors: none; what a wire type
+// cannot express is cut (see text()). Not thread-safe.
 #pragma once
 
 #include <bit>
@@ -50,7 +51,8 @@ class Writer {
   void varlong(int64_t value);
   void raw(std::span<const std::byte> bytes);
 
-  // A classic string holds 32767 bytes at most; a longer text is cut there, so that the frame stays well-formed.
+  // A classic string holds 32767 bytes at most; a longer text is cut there, so that the frame stays
+  // well-formed.
   void text(std::string_view text, Lengths lengths);
   void blob(std::span<const std::byte> bytes, Lengths lengths);
   void records(const Records& records, Lengths lengths);

@@ -9,7 +9,8 @@ constexpr std::string_view kDigits = "0123456789abcdef";
 
 Result<const protocol::JsonMessage*> find(std::string_view message) {
   const protocol::JsonMessage* found = protocol::find_json_message(message);
-  if (found == nullptr) return error(ErrorCode::INVALID_REQUEST, "no message is named " + std::string(message));
+  if (found == nullptr)
+    return error(ErrorCode::INVALID_REQUEST, "no message is named " + std::string(message));
   return found;
 }
 
@@ -49,18 +50,21 @@ std::string hex_of(const std::vector<std::byte>& bytes) {
   return text;
 }
 
-Result<boost::json::value> decode(std::string_view message, int16_t version, const std::vector<std::byte>& bytes) {
+Result<boost::json::value> decode(std::string_view message, int16_t version,
+                                  const std::vector<std::byte>& bytes) {
   const auto found = find(message);
   if (!found) return found.error();
   protocol::Reader in(bytes);
   auto decoded = (*found)->decode(in, version);
   if (decoded && in.remaining() != 0) {
-    return error(ErrorCode::INVALID_REQUEST, std::to_string(in.remaining()) + " bytes are left over");
+    return error(ErrorCode::INVALID_REQUEST,
+                 std::to_string(in.remaining()) + " bytes are left over");
   }
   return decoded;
 }
 
-Result<std::vector<std::byte>> encode(std::string_view message, int16_t version, const boost::json::value& from) {
+Result<std::vector<std::byte>> encode(std::string_view message, int16_t version,
+                                      const boost::json::value& from) {
   const auto found = find(message);
   if (!found) return found.error();
   protocol::Writer out;
@@ -68,7 +72,8 @@ Result<std::vector<std::byte>> encode(std::string_view message, int16_t version,
   if (!size) return size.error();
   std::vector<std::byte> bytes = out.finish().copy();
   if (bytes.size() != *size) {
-    return error(ErrorCode::UNKNOWN_SERVER_ERROR, "size() says " + std::to_string(*size) + " bytes, encode() wrote " +
+    return error(ErrorCode::UNKNOWN_SERVER_ERROR, "size() says " + std::to_string(*size) +
+                                                      " bytes, encode() wrote " +
                                                       std::to_string(bytes.size()));
   }
   return bytes;

@@ -17,7 +17,9 @@ bool parse_hex(std::string_view text, std::vector<std::byte>& out);
 std::string hex_of(const std::vector<std::byte>& bytes);
 
 // Bytes that are left over are an error. INVALID_REQUEST for an unknown message.
-Result<boost::json::value> decode(std::string_view message, int16_t version, const std::vector<std::byte>& bytes);
-Result<std::vector<std::byte>> encode(std::string_view message, int16_t version, const boost::json::value& from);
+Result<boost::json::value> decode(std::string_view message, int16_t version,
+                                  const std::vector<std::byte>& bytes);
+Result<std::vector<std::byte>> encode(std::string_view message, int16_t version,
+                                      const boost::json::value& from);
 
 }  // namespace ackord::codec

@@ -48,7 +48,8 @@ int run_encode(const std::string& message, int16_t version, const std::string& t
 
 int run_list() {
   for (const protocol::JsonMessage* message : protocol::all_json_messages()) {
-    std::cout << message->name << " " << message->min_version << "-" << message->max_version << "\n";
+    std::cout << message->name << " " << message->min_version << "-" << message->max_version
+              << "\n";
   }
   return 0;
 }
@@ -62,7 +63,8 @@ int main(int argc, char** argv) {
   std::string text;
   int16_t version = 0;
 
-  CLI::App* verify = app.add_subcommand("verify", "check vectors: one {message, version, json, hex} a line");
+  CLI::App* verify =
+      app.add_subcommand("verify", "check vectors: one {message, version, json, hex} a line");
   verify->add_option("file", text, "the vectors")->required();
   CLI::App* decode = app.add_subcommand("decode", "print the JSON of a message");
   decode->add_option("message", message, "its name, as in schemas/")->required();

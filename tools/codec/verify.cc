@@ -36,11 +36,13 @@ std::string check(const std::string& line) {
   const auto decoded = decode(name, number, bytes);
   if (!decoded) return head + "decode: " + decoded.error().message;
   if (*decoded != *expected) {
-    return head + "decoded\n  " + json::serialize(*decoded) + "\nexpected\n  " + json::serialize(*expected);
+    return head + "decoded\n  " + json::serialize(*decoded) + "\nexpected\n  " +
+           json::serialize(*expected);
   }
   const auto encoded = encode(name, number, *expected);
   if (!encoded) return head + "encode: " + encoded.error().message;
-  if (*encoded != bytes) return head + "encoded\n  " + hex_of(*encoded) + "\nexpected\n  " + hex_of(bytes);
+  if (*encoded != bytes)
+    return head + "encoded\n  " + hex_of(*encoded) + "\nexpected\n  " + hex_of(bytes);
   return "";
 }
 
