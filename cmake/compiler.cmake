@@ -16,7 +16,7 @@ add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wnon-virtual-dtor -Woverlo
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these falsely in inlined library code and in coroutine frames.
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-dangling-pointer -Wno-stringop-overflow
-                      -Wno-array-bounds -Wno-stringop-overread -Wno-mismatched-new-delete)
+                      -Wno-array-bounds -Wno-stringop-overread -Wno-mismatched-new-delete -Wno-subobject-linkage)
 endif()
 if(ACKORD_SANITIZE)
   add_compile_options(-fsanitize=${ACKORD_SANITIZE} -fno-sanitize-recover=all)

@@ -49,6 +49,9 @@ class Records {
   const std::vector<Piece>& pieces() const { return pieces_; }
   // The bytes, when they are one piece in memory (always so for a decoded field); else empty.
   std::span<const std::byte> bytes() const;
+  // `size` bytes from `from`; what lies beyond the end is left out. File ranges and views are not copied, a part of a
+  // shared buffer is.
+  Records slice(uint64_t from, uint64_t size) const;
   // A copy of everything, for printers and tests.
   std::vector<std::byte> copy() const;
 
