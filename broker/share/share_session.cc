@@ -1,0 +1,104 @@
+#include "broker/share/share_session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ackord::share {
+namespace {
+
+int32_t epoch_after(int32_t epoch) { return epoch == INT32_MAX ? 1 : epoch + 1; }
+
+}  // namespace
+
+Result<SessionStep> ShareSessions::accept(const SessionRequest& request) {
+  if (request.epoch == kInitialSessionEpoch) {
+    if (!request.fetch) return error(ErrorCode::INVALID_SHARE_SESSION_EPOCH);
+    // Nothing can have been acquired in a session that does not exist yet.
+    if (request.has_acknowledgements) return error(ErrorCode::INVALID_REQUEST);
+    return open(request);
+  }
+  const auto group = groups_.find(request.group);
+  if (group == groups_.end()) return error(ErrorCode::SHARE_SESSION_NOT_FOUND);
+  const auto member = group->second.find(request.member);
+  if (member == group->second.end()) return error(ErrorCode::SHARE_SESSION_NOT_FOUND);
+  if (request.epoch == kFinalSessionEpoch) return end(group, member);
+  Session& session = member->second;
+  if (request.epoch != session.next_epoch) return error(ErrorCode::INVALID_SHARE_SESSION_EPOCH);
+  if (request.fetch) update(session, request);
+  SessionStep step;
+  step.partitions = session.partitions;
+  // Each request begins with another partition, so that none starves.
+  if (!step.partitions.empty()) {
+    const auto first = static_cast<size_t>(session.next_epoch) % step.partitions.size();
+    std::rotate(step.partitions.begin(), step.partitions.begin() + static_cast<ptrdiff_t>(first), step.partitions.end());
+  }
+  session.next_epoch = epoch_after(session.next_epoch);
+  return step;
+}
+
+Result<SessionStep> ShareSessions::open(const SessionRequest& request) {
+  auto group = groups_.find(request.group);
+  if (group != groups_.end()) {
+    const auto old = group->second.find(request.member);
+    if (old != group->second.end()) {
+      // Replaced: what the member has acquired stays acquired.
+      end(group, old);
+      group = groups_.find(request.group);
+    }
+  }
+  if (count_ >= static_cast<size_t>(max_sessions_)) return error(ErrorCode::SHARE_SESSION_LIMIT_REACHED);
+  Session session;
+  session.connection_id = request.connection_id;
+  update(session, request);
+  SessionStep step;
+  step.partitions = session.partitions;
+  groups_[request.group].emplace(request.member, std::move(session));
+  by_connection_[request.connection_id].emplace_back(request.group, request.member);
+  ++count_;
+  return step;
+}
+
+void ShareSessions::update(Session& session, const SessionRequest& request) {
+  for (const TopicIdPartition& partition : request.listed) {
+    if (session.members.insert(partition).second) session.partitions.push_back(partition);
+  }
+  for (const TopicIdPartition& partition : request.forgotten) {
+    if (session.members.erase(partition) != 0) std::erase(session.partitions, partition);
+  }
+}
+
+SessionStep ShareSessions::end(std::unordered_map<GroupId, Members>::iterator group, Members::iterator member) {
+  SessionStep step;
+  step.final = true;
+  step.partitions = std::move(member->second.partitions);
+  const auto connection = by_connection_.find(member->second.connection_id);
+  if (connection != by_connection_.end()) {
+    std::erase(connection->second, std::pair(group->first, member->first));
+    if (connection->second.empty()) by_connection_.erase(connection);
+  }
+  group->second.erase(member);
+  --count_;
+  if (group->second.empty()) {
+    step.last_of_group = true;
+    groups_.erase(group);
+  }
+  return step;
+}
+
+std::vector<ClosedSession> ShareSessions::close_connection(uint64_t connection_id) {
+  std::vector<ClosedSession> closed;
+  const auto connection = by_connection_.find(connection_id);
+  if (connection == by_connection_.end()) return closed;
+  const auto keys = connection->second;
+  for (const auto& [group_id, member_id] : keys) {
+    const auto group = groups_.find(group_id);
+    if (group == groups_.end()) continue;
+    const auto member = group->second.find(member_id);
+    if (member == group->second.end()) continue;
+    SessionStep step = end(group, member);
+    closed.push_back({group_id, member_id, std::move(step.partitions), step.last_of_group});
+  }
+  return closed;
+}
+
+}  // namespace ackord::share

@@ -1,0 +1,81 @@
+// Share sessions (KIP-932): which share-partitions a member fetches, and in which order its requests must come.
+//
+// One counter per (group, member), shared by ShareFetch and ShareAcknowledge: +1 per accepted request; after INT32_MAX
+// comes 1. A session belongs to the connection that opened it and ends with it. Errors (top level):
+// SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH, SHARE_SESSION_LIMIT_REACHED, INVALID_REQUEST.
+// Pure. Threads: one ShareSessions per core; a group's sessions are all on one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "protocol/types/ids.h"
+#include "protocol/types/result.h"
+
+namespace ackord::share {
+
+constexpr int32_t kInitialSessionEpoch = 0;
+constexpr int32_t kFinalSessionEpoch = -1;
+
+// One ShareFetch or ShareAcknowledge as far as the session is concerned.
+struct SessionRequest {
+  GroupId group;
+  std::string member;
+  int32_t epoch = 0;
+  bool fetch = true;                          // false: ShareAcknowledge
+  bool has_acknowledgements = false;
+  std::vector<TopicIdPartition> listed;       // Topics of a ShareFetch: they join the session
+  std::vector<TopicIdPartition> forgotten;
+  uint64_t connection_id = 0;
+};
+
+struct SessionStep {
+  bool final = false;                         // the session has ended with this request
+  bool last_of_group = false;                 // and it was the group's last one on this broker
+  std::vector<TopicIdPartition> partitions;   // to fetch from, in order; when final: what it had
+};
+
+// A session that its connection took with it.
+struct ClosedSession {
+  GroupId group;
+  std::string member;
+  std::vector<TopicIdPartition> partitions;
+  bool last_of_group = false;
+};
+
+class ShareSessions {
+ public:
+  // `max_sessions`: group.share.max.share.sessions, this core's share of it.
+  explicit ShareSessions(int32_t max_sessions) : max_sessions_(max_sessions) {}
+
+  // Checks the epoch and takes the request into the session. An error changes nothing.
+  Result<SessionStep> accept(const SessionRequest& request);
+  std::vector<ClosedSession> close_connection(uint64_t connection_id);
+  size_t size() const { return count_; }
+
+ private:
+  struct Session {
+    int32_t next_epoch = 1;
+    uint64_t connection_id = 0;
+    std::vector<TopicIdPartition> partitions;              // in the order in which they joined
+    std::unordered_set<TopicIdPartition> members;
+  };
+  using Members = std::map<std::string, Session, std::less<>>;
+
+  Result<SessionStep> open(const SessionRequest& request);
+  static void update(Session& session, const SessionRequest& request);
+  // Removes the session and says what it had.
+  SessionStep end(std::unordered_map<GroupId, Members>::iterator group, Members::iterator member);
+
+  int32_t max_sessions_;
+  size_t count_ = 0;
+  std::unordered_map<GroupId, Members> groups_;
+  std::unordered_map<uint64_t, std::vector<std::pair<GroupId, std::string>>> by_connection_;
+};
+
+}  // namespace ackord::share

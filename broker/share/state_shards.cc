@@ -1,0 +1,42 @@
+#include "broker/share/state_shards.h"
+
+#include <string>
+#include <utility>
+
+namespace ackord::share {
+
+StateShards::StateShards(io::Environment& environment, log::LogService& log, metadata::MetadataService& metadata)
+    : metadata_(metadata),
+      shards_(
+          environment, log, std::string(metadata::kShareStateTopic), [this] { return make_topic(); },
+          [&environment, &metadata](int32_t) {
+            return ShareShard(ShardConfig{
+                environment.random.next(),
+                metadata.broker_config().share_coordinator_snapshot_update_records_per_snapshot});
+          },
+          [this](int32_t index, Runner& runner) { prepare(index, runner); }) {}
+
+io::Task<Result<int32_t>> StateShards::make_topic() {
+  auto ensuring = metadata_.ensure_internal_topic(metadata::kShareStateTopic);
+  Result<std::shared_ptr<const metadata::TopicImage>> topic = co_await std::move(ensuring);
+  if (!topic) co_return topic.error();
+  const int32_t partitions = (*topic)->partitions;
+  waiting_.clear();
+  for (int32_t i = 0; i < partitions; ++i) waiting_.push_back(std::make_unique<Waiting>());
+  co_return partitions;
+}
+
+void StateShards::prepare(int32_t index, Runner& runner) {
+  Waiting* waiting = waiting_[static_cast<size_t>(index)].get();
+  runner.on_applied([waiting, &runner] {
+    for (const SharePartitionKey& key : runner.shard().take_wakes()) {
+      const auto at = waiting->find(key);
+      if (at == waiting->end()) continue;
+      io::Signal signal = std::move(at->second);
+      waiting->erase(at);
+      signal.notify();
+    }
+  });
+}
+
+}  // namespace ackord::share

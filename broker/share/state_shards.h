@@ -1,0 +1,49 @@
+// StateShards: the shards of `__share_group_state`, and who waits for records of which share partition.
+//
+// Threads: run() from any core; waiting() and Waiting on the shard's own core.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/coordinator/shard_set.h"
+#include "broker/io/signal.h"
+#include "broker/metadata/metadata_service.h"
+#include "broker/share/share_shard.h"
+
+namespace ackord::share {
+
+class StateShards {
+ public:
+  using Runner = coordinator::ShardRunner<ShareShard>;
+
+  StateShards(io::Environment& environment, log::LogService& log, metadata::MetadataService& metadata);
+
+  io::Task<Result<void>> ensure() { return shards_.ensure(); }
+  int32_t partitions() const { return shards_.partitions(); }
+  // Only after ensure().
+  int32_t index_of(const SharePartitionKey& key) const { return state_partition_of(key, partitions()); }
+  Runner& runner(int32_t index) { return shards_.at(index); }
+  Runner& runner_of(const SharePartitionKey& key) { return runner(index_of(key)); }
+
+  template <class Op>
+  io::Task<Result<typename Op::Reply>> run(int32_t index, Op op) { return shards_.template run<Op>(index, std::move(op)); }
+
+  // Notified when records of the key may have become available. On the shard's core.
+  io::Signal& waiting(int32_t index, const SharePartitionKey& key) {
+    return (*waiting_[static_cast<size_t>(index)])[key];
+  }
+
+ private:
+  using Waiting = std::unordered_map<SharePartitionKey, io::Signal>;
+
+  io::Task<Result<int32_t>> make_topic();
+  void prepare(int32_t index, Runner& runner);
+
+  metadata::MetadataService& metadata_;
+  std::vector<std::unique_ptr<Waiting>> waiting_;   // by state partition
+  coordinator::ShardSet<ShareShard> shards_;
+};
+
+}  // namespace ackord::share
