@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "broker/api/handler.h"
-#include "protocol/wire/writer.h"
+#include "protocol/wire/output_chain.h"
 
 namespace ackord::api {
 
@@ -28,7 +28,7 @@ struct Call {
 struct Answer {
   enum class Kind { kSend, kNothing, kClose };
   Kind kind = Kind::kClose;
-  wire::OutputChain bytes;   // response header and body, without the size prefix
+  protocol::OutputChain bytes;   // response header and body, without the size prefix
 };
 
 class Dispatch {

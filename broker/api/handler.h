@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "broker/io/core.h"
 #include "broker/io/signal.h"
@@ -26,6 +27,8 @@ namespace ackord::share { class ShareService; }
 
 namespace ackord::api {
 
+class FetchSessions;
+
 // The services' doors. Built by main, alive as long as any request.
 struct Services {
   io::Environment& environment;
@@ -34,6 +37,7 @@ struct Services {
   group::GroupService& group;
   txn::TxnService& txn;
   share::ShareService& share;
+  std::vector<FetchSessions>& fetch_sessions;   // one per core, each used on its own
 };
 
 // One connection as handlers see it. Belongs to the connection's core.

@@ -1,0 +1,59 @@
+// ShareAcknowledge (key 79), versions 1-2 (KIP-932). v2: IsRenewAck (KIP-1222), AcquisitionLockTimeoutMs.
+// Counts in the share session like a ShareFetch. Per partition all or nothing; answered when the state is durable.
+#include <utility>
+
+#include "broker/api/handlers.h"
+#include "broker/api/share_requests.h"
+#include "protocol/generated/share_acknowledge_request.h"
+#include "protocol/generated/share_acknowledge_response.h"
+
+namespace ackord::api {
+namespace {
+
+using protocol::ShareAcknowledgeRequest;
+using protocol::ShareAcknowledgeResponse;
+
+}  // namespace
+
+io::Task<ShareAcknowledgeResponse> handle(RequestContext& context, ShareAcknowledgeRequest request) {
+  ShareAcknowledgeResponse response;
+  if (share_version(context.services.metadata) < kShareVersionGroups) {
+    response.error_code = ErrorCode::UNSUPPORTED_VERSION;
+    co_return response;
+  }
+  if (!request.group_id || !request.member_id || !valid_share_member(*request.member_id)) {
+    response.error_code = ErrorCode::INVALID_REQUEST;
+    co_return response;
+  }
+  share::ShareAcknowledgeCall call;
+  call.group = *request.group_id;
+  call.member = request.member_id->str();
+  call.session_epoch = request.share_session_epoch;
+  call.max_acknowledge_type = request.is_renew_ack ? 4 : 3;
+  for (auto& topic : request.topics) {
+    for (auto& partition : topic.partitions) {
+      call.partitions.push_back({{topic.topic_id, partition.partition_index},
+                                 acknowledgement_batches(partition.acknowledgement_batches)});
+    }
+  }
+  auto acknowledging = context.services.share.acknowledge(std::move(call));
+  const share::ShareAcknowledgeReply reply = co_await std::move(acknowledging);
+  response.error_code = reply.error_code;
+  response.acquisition_lock_timeout_ms = reply.acquisition_lock_timeout_ms;
+  if (reply.error_code != ErrorCode::NONE) co_return response;
+  size_t at = 0;
+  for (const auto& topic : request.topics) {
+    auto& topic_out = response.responses.emplace_back();
+    topic_out.topic_id = topic.topic_id;
+    for (const auto& partition : topic.partitions) {
+      auto& out = topic_out.partitions.emplace_back();
+      out.partition_index = partition.partition_index;
+      out.error_code = reply.partitions[at].error_code;
+      set_message(out.error_message, reply.partitions[at].error_message);
+      ++at;
+    }
+  }
+  co_return response;
+}
+
+}  // namespace ackord::api

@@ -1,0 +1,175 @@
+// TxnShareAcknowledge (key 95), version 0 (KIP-1289; docs/PROTOCOL.md 1.1): stages share acknowledgements in a producer's
+// transaction. The comments below number the protocol's steps; their order is part of it.
+// A failure for good after step 2 dooms the transaction before it is answered, so that a commit cannot leave records
+// out (1.3); a failure that a retry may cure does not.
+#include <utility>
+
+#include "broker/api/handlers.h"
+#include "broker/api/share_requests.h"
+#include "broker/group/group_service.h"
+#include "broker/txn/txn_service.h"
+#include "protocol/generated/txn_share_acknowledge_request.h"
+#include "protocol/generated/txn_share_acknowledge_response.h"
+
+namespace ackord::api {
+namespace {
+
+using protocol::TxnShareAcknowledgeRequest;
+using protocol::TxnShareAcknowledgeResponse;
+
+// The request's partitions; those that pass steps 3 and 4 go on, the others have their error.
+struct Plan {
+  struct Entry {
+    TopicIdPartition partition;
+    share::PartitionError error;
+  };
+  std::vector<Entry> entries;                           // in the order of the request
+  std::vector<share::AcknowledgePartition> good;
+  std::vector<size_t> places;                           // of `good` in `entries`
+  bool dooms = false;
+};
+
+Plan plan(RequestContext& context, TxnShareAcknowledgeRequest& request) {
+  const metadata::MetadataImage& image = context.services.metadata.image();
+  Plan plan;
+  for (auto& topic : request.topics) {
+    const auto known = image.topic(topic.topic_id);
+    for (auto& partition : topic.partitions) {
+      Plan::Entry& entry = plan.entries.emplace_back();
+      entry.partition = {topic.topic_id, partition.partition_index};
+      auto batches = acknowledgement_batches(partition.acknowledgement_batches);
+      if (!known) {
+        entry.error = {ErrorCode::UNKNOWN_TOPIC_ID, {}};
+      } else if (partition.partition_index < 0 || partition.partition_index >= known->partitions) {
+        entry.error = {ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, {}};
+      } else {
+        entry.error = share::check_staged_batches(batches);
+      }
+      if (!entry.error.ok()) {
+        plan.dooms = true;
+        continue;
+      }
+      plan.places.push_back(plan.entries.size() - 1);
+      plan.good.push_back({entry.partition, std::move(batches)});
+    }
+  }
+  return plan;
+}
+
+std::vector<TopicIdPartition> names_of(const std::vector<share::AcknowledgePartition>& partitions) {
+  std::vector<TopicIdPartition> names;
+  names.reserve(partitions.size());
+  for (const auto& one : partitions) names.push_back(one.partition);
+  return names;
+}
+
+struct Staging {
+  txn::TxnIdentity who;
+  std::optional<TimeMs> start;
+  GroupId group;
+  std::string member;
+  int32_t member_epoch;
+  share::Owner owner;
+};
+
+bool is_for_good(ErrorCode member_error) {
+  return member_error == ErrorCode::UNKNOWN_MEMBER_ID || member_error == ErrorCode::STALE_MEMBER_EPOCH;
+}
+
+// Steps 5 to 8 for the good partitions. The answer is the top-level error.
+io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, Plan& plan) {
+  Services& services = context.services;
+  auto placing = services.share.state_partitions(staging.group, names_of(plan.good));
+  const Result<std::vector<int32_t>> state_partitions = co_await std::move(placing);
+  if (!state_partitions) co_return state_partitions.error().code;
+
+  // 5. Ownership is per record, so an older epoch of the same member will do; a retry of what is staged needs no member.
+  auto checking = services.group.check_share_member(staging.group, staging.member, staging.member_epoch);
+  const ErrorCode member = co_await std::move(checking);
+  if (member != ErrorCode::NONE) {
+    auto asking = services.share.already_staged(staging.group, staging.owner, plan.good);
+    const bool staged = co_await std::move(asking);
+    if (!staged) {
+      if (is_for_good(member)) plan.dooms = true;
+      co_return member;
+    }
+  }
+  // 6. Only then the guard: a marker that is still under way must not void it.
+  auto settling = services.txn.settle(staging.who.id);
+  co_await std::move(settling);
+  auto guarding = services.share.take_guards({staging.who.producer.id, {}, {}}, *state_partitions);
+  Result<share::Guards> guards = co_await std::move(guarding);
+  if (!guards) co_return guards.error().code;
+
+  // 7. The state partitions join the transaction; durable before anything is staged.
+  std::vector<TopicPartition> participants;
+  for (const auto& [index, guard] : *guards) {
+    participants.push_back({TopicName(std::string(metadata::kShareStateTopic)), index});
+  }
+  auto enlisting = services.txn.enlist(staging.who, staging.start, std::move(participants));
+  const txn::EnlistReply enlisted = co_await std::move(enlisting);
+  if (enlisted.error != ErrorCode::NONE) co_return enlisted.error;
+
+  // 8.
+  auto running = services.share.stage(staging.group, staging.owner, staging.member, std::move(*guards), std::move(plan.good));
+  std::vector<share::Stage::PartitionReply> replies = co_await std::move(running);
+  for (size_t i = 0; i < replies.size(); ++i) {
+    plan.entries[plan.places[i]].error = std::move(replies[i].error);
+    plan.dooms = plan.dooms || replies[i].dooms;
+  }
+  co_return ErrorCode::NONE;
+}
+
+void answer(TxnShareAcknowledgeResponse& response, const TxnShareAcknowledgeRequest& request, const Plan& plan) {
+  size_t at = 0;
+  for (const auto& topic : request.topics) {
+    auto& topic_out = response.responses.emplace_back();
+    topic_out.topic_id = topic.topic_id;
+    for (size_t i = 0; i < topic.partitions.size(); ++i) {
+      auto& out = topic_out.partitions.emplace_back();
+      const Plan::Entry& entry = plan.entries[at++];
+      out.partition_index = entry.partition.partition;
+      out.error_code = entry.error.error_code;
+      set_message(out.error_message, entry.error.error_message);
+    }
+  }
+}
+
+}  // namespace
+
+io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context, TxnShareAcknowledgeRequest request) {
+  TxnShareAcknowledgeResponse response;
+  // 1.
+  if (share_version(context.services.metadata) < kShareVersionTransactions) {
+    response.error_code = ErrorCode::UNSUPPORTED_VERSION;
+    co_return response;
+  }
+  // 2.
+  if (request.group_id.empty() || !request.transactional_id || request.transactional_id->empty() ||
+      !valid_share_member(request.member_id)) {
+    response.error_code = ErrorCode::INVALID_REQUEST;
+    co_return response;
+  }
+  Staging staging;
+  staging.who = {*request.transactional_id, {request.producer_id, request.producer_epoch}};
+  if (request.transaction_start_time_ms >= 0) staging.start = request.transaction_start_time_ms;
+  staging.group = request.group_id;
+  staging.member = request.member_id.str();
+  staging.member_epoch = request.member_epoch;
+  staging.owner = {request.producer_id, request.producer_epoch, TransactionalId(*request.transactional_id), 0};
+  // 3, 4.
+  Plan planned = plan(context, request);
+  if (!planned.good.empty()) {
+    auto staging_task = stage(context, staging, planned);
+    response.error_code = co_await std::move(staging_task);
+  }
+  if (planned.dooms) {
+    auto dooming = context.services.txn.doom(staging.who, staging.start);
+    co_await std::move(dooming);
+  }
+  // 9. A top-level error says that nothing is staged; the partitions' own errors only then mean something without it.
+  if (response.error_code == ErrorCode::NONE) answer(response, request, planned);
+  co_return response;
+}
+
+}  // namespace ackord::api
