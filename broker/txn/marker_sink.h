@@ -1,5 +1,5 @@
-// MarkerSink: where the transaction coordinator's markers go. Its implementation knows which service owns which
-// partition; this room does not.
+// MarkerSink: where the transaction coordinator's markers go. Its implementation knows which
+// service owns which partition; this room does not.
 #pragma once
 
 #include "broker/io/task.h"
@@ -13,8 +13,8 @@ class MarkerSink {
  public:
   virtual ~MarkerSink() = default;
 
-  // Ends the producer's transaction on this partition. Any core. NONE once it is durable and in force there.
-  // Errors as WriteTxnMarkers answers them per partition.
+  // Ends the producer's transaction on this partition. Any core. NONE once it is durable and in
+  // force there. Errors as WriteTxnMarkers answers them per partition.
   virtual io::Task<ErrorCode> write_marker(TopicPartition partition, log::EndMarker marker) = 0;
 };
 

@@ -1,10 +1,12 @@
-// TxnService: the door to the transaction coordinator (KIP-98, KIP-360, KIP-890; abort-only transactions are Ackord's).
+// TxnService: the door to the transaction coordinator (KIP-98, KIP-360, KIP-890; abort-only
+// transactions are Ackord's).
 //
-// State lives in `__transaction_state`, one shard per partition, on that partition's core. Threads: every member from
-// any core; it resumes on the caller's. Everything answered is durable. Errors are Kafka's newest codes: a handler
-// turns PRODUCER_FENCED into INVALID_PRODUCER_EPOCH for versions that do not know it.
-// Waiting: where "waits" is said, a call that meets PrepareCommit or PrepareAbort waits for the completion, at most
-// 100 ms, before it answers CONCURRENT_TRANSACTIONS: a client's own backoff would cost more.
+// State lives in `__transaction_state`, one shard per partition, on that partition's core. Threads:
+// every member from any core; it resumes on the caller's. Everything answered is durable. Errors
+// are Kafka's newest codes: a handler turns PRODUCER_FENCED into INVALID_PRODUCER_EPOCH for
+// versions that do not know it. Waiting: where "waits" is said, a call that meets PrepareCommit or
+// PrepareAbort waits for the completion, at most 100 ms, before it answers CONCURRENT_TRANSACTIONS:
+// a client's own backoff would cost more.
 #pragma once
 
 #include <cstdint>
@@ -36,27 +38,27 @@ enum class ClientTransactionVersion : int16_t { kV0 = 0, kV2 = 2 };
 
 struct InitProducerIdReply {
   ErrorCode error = ErrorCode::NONE;
-  log::ProducerStamp producer;         // (-1, -1) on an error
+  log::ProducerStamp producer;  // (-1, -1) on an error
 };
 
 struct EndTxnReply {
   ErrorCode error = ErrorCode::NONE;
-  log::ProducerStamp next;             // what EndTxn v5 tells the client to go on with; (-1, -1) otherwise
+  log::ProducerStamp next;  // what EndTxn v5 tells the client to go on with; (-1, -1) otherwise
 };
 
 struct EnlistReply {
   ErrorCode error = ErrorCode::NONE;
   std::string message;
-  TimeMs start_time_ms = -1;           // of the open transaction
+  TimeMs start_time_ms = -1;  // of the open transaction
 };
 
 struct TransactionDescription {
-  ErrorCode error = ErrorCode::NONE;   // TRANSACTIONAL_ID_NOT_FOUND, NOT_COORDINATOR, COORDINATOR_*
-  std::string state;                   // Kafka's name, "Ongoing"
+  ErrorCode error = ErrorCode::NONE;  // TRANSACTIONAL_ID_NOT_FOUND, NOT_COORDINATOR, COORDINATOR_*
+  std::string state;                  // Kafka's name, "Ongoing"
   int32_t timeout_ms = -1;
-  TimeMs start_time_ms = -1;           // -1 when none is open
+  TimeMs start_time_ms = -1;  // -1 when none is open
   log::ProducerStamp producer;
-  std::vector<TopicPartition> partitions;   // sorted
+  std::vector<TopicPartition> partitions;  // sorted
 };
 
 struct TransactionListing {
@@ -71,52 +73,63 @@ class TxnService {
  public:
   virtual ~TxnService() = default;
 
-  // Start-up, after the metadata's: loads the shards of an existing `__transaction_state` and goes on with
-  // transactions that were left between their decision and its completion. A topic made later is loaded on first use.
+  // Start-up, after the metadata's: loads the shards of an existing `__transaction_state` and goes
+  // on with transactions that were left between their decision and its completion. A topic made
+  // later is loaded on first use.
   virtual io::Task<Result<void>> load() = 0;
 
-  // No transactional id: a fresh producer id. `expected` is what a v3+ request says of itself. Aborts an open
-  // transaction and waits for it (CONCURRENT_TRANSACTIONS when that takes too long).
-  virtual io::Task<InitProducerIdReply> init_producer_id(std::optional<TransactionalId> id, int32_t timeout_ms,
+  // No transactional id: a fresh producer id. `expected` is what a v3+ request says of itself.
+  // Aborts an open transaction and waits for it (CONCURRENT_TRANSACTIONS when that takes too long).
+  virtual io::Task<InitProducerIdReply> init_producer_id(std::optional<TransactionalId> id,
+                                                         int32_t timeout_ms,
                                                          std::optional<log::ProducerStamp> expected,
                                                          bool enable_2pc) = 0;
 
-  // Adds the partitions to the transaction, which begins if none is open. Waits. For AddPartitionsToTxn, AddOffsetsToTxn
-  // (kV0) and the implicit adds of Produce v12 and TxnOffsetCommit v5 (kV2). Already in it: no write.
-  virtual io::Task<ErrorCode> add_partitions(TxnIdentity who, std::vector<TopicPartition> partitions,
+  // Adds the partitions to the transaction, which begins if none is open. Waits. For
+  // AddPartitionsToTxn, AddOffsetsToTxn (kV0) and the implicit adds of Produce v12 and
+  // TxnOffsetCommit v5 (kV2). Already in it: no write.
+  virtual io::Task<ErrorCode> add_partitions(TxnIdentity who,
+                                             std::vector<TopicPartition> partitions,
                                              ClientTransactionVersion version) = 0;
 
-  // Whether the partitions are in the open transaction; changes nothing, waits for nothing. A partition that is not:
-  // TRANSACTION_ABORTABLE. An error of the transaction stands at every partition.
+  // Whether the partitions are in the open transaction; changes nothing, waits for nothing. A
+  // partition that is not: TRANSACTION_ABORTABLE. An error of the transaction stands at every
+  // partition.
   virtual io::Task<std::vector<std::pair<TopicPartition, ErrorCode>>> verify(
       TxnIdentity who, std::vector<TopicPartition> partitions) = 0;
 
-  // As add_partitions for share acknowledgements (protocol 1.1 step 7): with `start` given it must be that of the open
-  // transaction, else INVALID_TXN_STATE. Never waits for a Prepare state: CONCURRENT_TRANSACTIONS (settle() first).
+  // As add_partitions for share acknowledgements (protocol 1.1 step 7): with `start` given it must
+  // be that of the open transaction, else INVALID_TXN_STATE. Never waits for a Prepare state:
+  // CONCURRENT_TRANSACTIONS (settle() first).
   virtual io::Task<EnlistReply> enlist(TxnIdentity who, std::optional<TimeMs> start,
                                        std::vector<TopicPartition> partitions) = 0;
 
-  // Waits while the id is in PrepareCommit or PrepareAbort, no longer than `max_wait_ms`. At once for an unknown one.
+  // Waits while the id is in PrepareCommit or PrepareAbort, no longer than `max_wait_ms`. At once
+  // for an unknown one.
   virtual io::Task<void> settle(TransactionalId id, int64_t max_wait_ms = 100) = 0;
 
-  // Makes the open transaction abort-only (protocol 1.3), opening it if need be. Durable when it ends. A wrong identity
-  // or start, and a two-phase-commit transaction, change nothing.
+  // Makes the open transaction abort-only (protocol 1.3), opening it if need be. Durable when it
+  // ends. A wrong identity or start, and a two-phase-commit transaction, change nothing.
   virtual io::Task<void> doom(TxnIdentity who, std::optional<TimeMs> start) = 0;
 
-  // Decides the transaction; ends when the decision is durable. Markers and completion follow by themselves.
-  // kV2: the rules of EndTxn v5.
-  virtual io::Task<EndTxnReply> end_txn(TxnIdentity who, bool commit, ClientTransactionVersion version) = 0;
+  // Decides the transaction; ends when the decision is durable. Markers and completion follow by
+  // themselves. kV2: the rules of EndTxn v5.
+  virtual io::Task<EndTxnReply> end_txn(TxnIdentity who, bool commit,
+                                        ClientTransactionVersion version) = 0;
 
   virtual io::Task<TransactionDescription> describe(TransactionalId id) = 0;
-  // Every transactional id of the broker, in no order. COORDINATOR_LOAD_IN_PROGRESS while a shard loads.
+  // Every transactional id of the broker, in no order. COORDINATOR_LOAD_IN_PROGRESS while a shard
+  // loads.
   virtual io::Task<Result<std::vector<TransactionListing>>> list() = 0;
 
-  // Whether an open transaction (Ongoing, PrepareCommit, PrepareAbort) of this producer id lists the partition.
+  // Whether an open transaction (Ongoing, PrepareCommit, PrepareAbort) of this producer id lists
+  // the partition.
   virtual io::Task<bool> lists_open(ProducerId producer_id, TopicPartition partition) = 0;
 };
 
 // All of them must outlive the service.
 std::unique_ptr<TxnService> make_txn_service(io::Environment& environment, log::LogService& log,
-                                             metadata::MetadataService& metadata, MarkerSink& markers);
+                                             metadata::MetadataService& metadata,
+                                             MarkerSink& markers);
 
 }  // namespace ackord::txn
