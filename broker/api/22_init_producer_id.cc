@@ -1,0 +1,50 @@
+// InitProducerId (key 22), versions 0-5.
+//   v2  flexible   v3 producer id and epoch of who asks (KIP-360)   v4 PRODUCER_FENCED   v5
+//   TRANSACTION_ABORTABLE v6  two-phase commit (KIP-939): not advertised
+// Without a transactional id: a new producer id, whatever else the request says. Over an open
+// transaction: that one is aborted and waited for.
+#include <optional>
+#include <utility>
+
+#include "broker/api/handlers.h"
+#include "broker/api/producer_errors.h"
+#include "broker/txn/txn_service.h"
+#include "protocol/generated/init_producer_id_request.h"
+#include "protocol/generated/init_producer_id_response.h"
+
+namespace ackord::api {
+namespace {
+
+constexpr int16_t kFirstWithProducerFenced = 4;
+constexpr int64_t kNoProducerId = -1;
+constexpr int16_t kNoEpoch = -1;
+
+}  // namespace
+
+io::Task<protocol::InitProducerIdResponse> handle(RequestContext& context,
+                                                  protocol::InitProducerIdRequest request) {
+  protocol::InitProducerIdResponse response;
+  response.producer_epoch = kNoEpoch;
+  const bool has_id = request.producer_id.value != kNoProducerId;
+  const bool has_epoch = request.producer_epoch != kNoEpoch;
+  if (has_id != has_epoch) {
+    response.error_code = ErrorCode::INVALID_REQUEST;
+    co_return response;
+  }
+  if (request.keep_prepared_txn) {
+    response.error_code = ErrorCode::UNSUPPORTED_VERSION;
+    co_return response;
+  }
+  std::optional<log::ProducerStamp> expected;
+  if (has_id) expected = log::ProducerStamp{request.producer_id, request.producer_epoch};
+  std::optional<TransactionalId> id = request.transactional_id;
+  auto asking = context.services.txn.init_producer_id(std::move(id), request.transaction_timeout_ms,
+                                                      expected, request.enable2_pc);
+  const txn::InitProducerIdReply reply = co_await std::move(asking);
+  response.error_code = producer_error(reply.error, context.api_version, kFirstWithProducerFenced);
+  response.producer_id = reply.producer.id;
+  response.producer_epoch = reply.producer.epoch;
+  co_return response;
+}
+
+}  // namespace ackord::api
