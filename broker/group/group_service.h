@@ -90,6 +90,8 @@ struct TxnOffsetCommit {
   std::string member;
   std::optional<std::string> instance;
   std::vector<OffsetToCommit> offsets;
+  // False below version 6 of the request: where the group is not known, ILLEGAL_GENERATION stands for GROUP_ID_NOT_FOUND.
+  bool knows_group_id_not_found = true;
 };
 struct CommittedOffset {
   Offset offset = -1;                               // -1: nothing is committed
@@ -124,8 +126,8 @@ class GroupService {
 
   // Stages offsets in the producer's transaction; all or none. The partition must be in the transaction already (the
   // caller has enlisted or verified it, and hands in the guard of begin_txn_offset_commit()).
-  // ILLEGAL_GENERATION-style errors are those of the newest version: GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID,
-  // STALE_MEMBER_EPOCH; INVALID_PRODUCER_EPOCH; INVALID_TXN_STATE when the guard does not hold any more.
+  // GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION), UNKNOWN_MEMBER_ID, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH;
+  // INVALID_TXN_STATE when the guard does not hold any more.
   virtual io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit, std::optional<uint64_t> guard) = 0;
   // A token that txn_offset_commit() must bring when the producer has no transaction open on the group's partition;
   // absent when it has one. A marker of that producer voids it, so no late commit joins the next transaction (KIP-890).
@@ -141,7 +143,8 @@ class GroupService {
   virtual io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) = 0;
 };
 
-// All references must outlive the service, and the service all cores' work.
+// All references must outlive the service, and the service all cores' work. To be made before MetadataService::load():
+// it asks to be told of removed topics.
 std::unique_ptr<GroupService> make_group_service(io::Environment& environment, log::LogService& log,
                                                  metadata::MetadataService& metadata,
                                                  ShareStateInitializer& initializer);

@@ -1,0 +1,84 @@
+#include "broker/group/committed_offsets.h"
+
+namespace ackord::group {
+
+void CommittedOffsets::apply(const OffsetCommit& record, const coordinator::RecordContext& context) {
+  const std::string group = record.key.group.str();
+  const TopicPartition partition{TopicName(record.key.topic.sv()), record.key.partition};
+  if (context.transaction) {
+    Transaction& transaction = open_[context.transaction->id];
+    transaction.epoch = context.transaction->epoch;
+    const auto [at, is_new] = transaction.groups[group].insert_or_assign(
+        partition, Staged{record.value, context.offset});
+    if (is_new) ++groups_[group].staged[partition];
+    return;
+  }
+  if (record.value) {
+    groups_[group].committed[partition] = StoredOffset{*record.value, context.offset};
+    return;
+  }
+  const auto at = groups_.find(group);
+  if (at == groups_.end()) return;
+  at->second.committed.erase(partition);
+  drop_if_empty(group);
+}
+
+void CommittedOffsets::apply_end_marker(const log::EndMarker& marker) {
+  const auto ended = open_.find(marker.producer.id);
+  if (ended == open_.end()) return;
+  for (const auto& [group, partitions] : ended->second.groups) {
+    for (const auto& [partition, staged] : partitions) {
+      auto& committed = groups_[group].committed;
+      const auto at = committed.find(partition);
+      const bool overtaken = at != committed.end() && at->second.log_offset > staged.log_offset;
+      if (marker.commit && !overtaken) {
+        if (staged.value) {
+          committed[partition] = StoredOffset{*staged.value, staged.log_offset};
+        } else {
+          committed.erase(partition);
+        }
+      }
+      unstage(group, partition);
+    }
+    drop_if_empty(group);
+  }
+  open_.erase(ended);
+}
+
+const StoredOffset* CommittedOffsets::committed(std::string_view group, const TopicPartition& partition) const {
+  const auto in = groups_.find(group);
+  if (in == groups_.end()) return nullptr;
+  const auto at = in->second.committed.find(partition);
+  return at == in->second.committed.end() ? nullptr : &at->second;
+}
+
+bool CommittedOffsets::staged(std::string_view group, const TopicPartition& partition) const {
+  const auto in = groups_.find(group);
+  return in != groups_.end() && in->second.staged.contains(partition);
+}
+
+std::optional<int16_t> CommittedOffsets::open_epoch(ProducerId producer) const {
+  const auto at = open_.find(producer);
+  if (at == open_.end()) return std::nullopt;
+  return at->second.epoch;
+}
+
+void CommittedOffsets::for_each(
+    const std::function<void(const std::string& group, const TopicPartition&, const StoredOffset&)>& visit) const {
+  for (const auto& [name, group] : groups_) {
+    for (const auto& [partition, offset] : group.committed) visit(name, partition, offset);
+  }
+}
+
+void CommittedOffsets::unstage(const std::string& group, const TopicPartition& partition) {
+  auto& staged = groups_[group].staged;
+  const auto at = staged.find(partition);
+  if (at != staged.end() && --at->second == 0) staged.erase(at);
+}
+
+void CommittedOffsets::drop_if_empty(const std::string& group) {
+  const auto at = groups_.find(group);
+  if (at != groups_.end() && at->second.committed.empty() && at->second.staged.empty()) groups_.erase(at);
+}
+
+}  // namespace ackord::group

@@ -1,0 +1,105 @@
+#include "broker/group/group_records.h"
+
+#include <utility>
+
+#include "protocol/generated/legacy_offset_commit_key.h"
+#include "protocol/generated/legacy_offset_commit_value.h"
+#include "protocol/wire/reader.h"
+#include "protocol/wire/writer.h"
+
+namespace ackord::group {
+namespace {
+
+template <class Schema>
+std::vector<std::byte> encode_prefixed(int16_t prefix, const Schema& schema, int16_t version) {
+  protocol::Writer out;
+  out.int16(prefix);
+  schema.encode(out, version);
+  return out.finish().copy();
+}
+
+Error corrupt(std::string why) { return error(ErrorCode::CORRUPT_MESSAGE, std::move(why)); }
+
+template <class Value>
+Result<std::optional<Value>> decode_value(std::optional<std::span<const std::byte>> bytes) {
+  if (!bytes) return std::optional<Value>();
+  protocol::Reader in(*bytes);
+  const int16_t version = in.int16();
+  if (!in.ok() || version < Value::kMinVersion || version > Value::kMaxVersion) {
+    return corrupt(std::string(Value::kName) + ": version " + std::to_string(version) + " is not known");
+  }
+  Result<Value> value = Value::decode(in, version);
+  if (!value) return corrupt(value.error().message);
+  return std::optional<Value>(std::move(*value));
+}
+
+template <class Record>
+Result<std::optional<GroupRecord>> decode_as(protocol::Reader& in,
+                                             std::optional<std::span<const std::byte>> value_bytes) {
+  auto key = Record::Key::decode(in, 0);
+  if (!key) return corrupt(key.error().message);
+  auto value = decode_value<typename Record::Value>(value_bytes);
+  if (!value) return value.error();
+  return std::optional<GroupRecord>(Record{std::move(*key), std::move(*value)});
+}
+
+// Type 0: as type 1, without leader epoch.
+Result<std::optional<GroupRecord>> decode_legacy(protocol::Reader& in,
+                                                 std::optional<std::span<const std::byte>> value_bytes) {
+  auto key = protocol::LegacyOffsetCommitKey::decode(in, 0);
+  if (!key) return corrupt(key.error().message);
+  auto value = decode_value<protocol::LegacyOffsetCommitValue>(value_bytes);
+  if (!value) return value.error();
+  OffsetCommit record;
+  record.key.group = std::move(key->group);
+  record.key.topic = std::move(key->topic);
+  record.key.partition = key->partition;
+  if (*value) {
+    record.value.emplace();
+    record.value->offset = (*value)->offset;
+    record.value->metadata = std::move((*value)->metadata);
+    record.value->commit_timestamp = (*value)->commit_timestamp;
+  }
+  return std::optional<GroupRecord>(std::move(record));
+}
+
+}  // namespace
+
+log::EncodedRecord encode(const GroupRecord& record) {
+  return std::visit(
+      [](const auto& r) {
+        using Record = std::decay_t<decltype(r)>;
+        log::EncodedRecord encoded;
+        encoded.key = encode_prefixed(Record::Key::kApiKey, r.key, 0);
+        if (r.value) {
+          constexpr int16_t version = Record::Value::kMaxVersion;
+          encoded.value = encode_prefixed(version, *r.value, version);
+        }
+        return encoded;
+      },
+      record);
+}
+
+Result<std::optional<GroupRecord>> decode(std::span<const std::byte> key,
+                                          std::optional<std::span<const std::byte>> value) {
+  protocol::Reader in(key);
+  const int16_t type = in.int16();
+  if (!in.ok()) return corrupt("a record without a key type");
+  switch (type) {
+    case protocol::LegacyOffsetCommitKey::kApiKey: return decode_legacy(in, value);
+    case OffsetCommit::Key::kApiKey: return decode_as<OffsetCommit>(in, value);
+    case ShareGroupMemberMetadata::Key::kApiKey: return decode_as<ShareGroupMemberMetadata>(in, value);
+    case ShareGroupMetadata::Key::kApiKey: return decode_as<ShareGroupMetadata>(in, value);
+    case ShareGroupTargetAssignmentMetadata::Key::kApiKey:
+      return decode_as<ShareGroupTargetAssignmentMetadata>(in, value);
+    case ShareGroupTargetAssignmentMember::Key::kApiKey:
+      return decode_as<ShareGroupTargetAssignmentMember>(in, value);
+    case ShareGroupCurrentMemberAssignment::Key::kApiKey:
+      return decode_as<ShareGroupCurrentMemberAssignment>(in, value);
+    case ShareGroupStatePartitionMetadata::Key::kApiKey:
+      return decode_as<ShareGroupStatePartitionMetadata>(in, value);
+    default: return std::optional<GroupRecord>();
+  }
+}
+
+}  // namespace ackord::group

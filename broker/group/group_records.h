@@ -1,0 +1,61 @@
+// The records of `__consumer_offsets` that this room knows: offsets (types 0, 1) and share groups (types 10-15).
+// Key: int16 type, then the key's schema. Value: int16 version, then the value's schema. Source: semantics A.4, D.3.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "broker/log/types.h"
+#include "protocol/generated/offset_commit_key.h"
+#include "protocol/generated/offset_commit_value.h"
+#include "protocol/generated/share_group_current_member_assignment_key.h"
+#include "protocol/generated/share_group_current_member_assignment_value.h"
+#include "protocol/generated/share_group_member_metadata_key.h"
+#include "protocol/generated/share_group_member_metadata_value.h"
+#include "protocol/generated/share_group_metadata_key.h"
+#include "protocol/generated/share_group_metadata_value.h"
+#include "protocol/generated/share_group_state_partition_metadata_key.h"
+#include "protocol/generated/share_group_state_partition_metadata_value.h"
+#include "protocol/generated/share_group_target_assignment_member_key.h"
+#include "protocol/generated/share_group_target_assignment_member_value.h"
+#include "protocol/generated/share_group_target_assignment_metadata_key.h"
+#include "protocol/generated/share_group_target_assignment_metadata_value.h"
+
+namespace ackord::group {
+
+// A decoded one borrows from the bytes it was read from; a copy owns.
+template <class KeySchema, class ValueSchema>
+struct KeyedRecord {
+  using Key = KeySchema;
+  using Value = ValueSchema;
+  Key key;
+  std::optional<Value> value;   // absent: tombstone
+  friend bool operator==(const KeyedRecord&, const KeyedRecord&) = default;
+};
+
+// Type 0 is read as one of type 1.
+using OffsetCommit = KeyedRecord<protocol::OffsetCommitKey, protocol::OffsetCommitValue>;
+using ShareGroupMemberMetadata =
+    KeyedRecord<protocol::ShareGroupMemberMetadataKey, protocol::ShareGroupMemberMetadataValue>;
+using ShareGroupMetadata = KeyedRecord<protocol::ShareGroupMetadataKey, protocol::ShareGroupMetadataValue>;
+using ShareGroupTargetAssignmentMetadata = KeyedRecord<protocol::ShareGroupTargetAssignmentMetadataKey,
+                                                       protocol::ShareGroupTargetAssignmentMetadataValue>;
+using ShareGroupTargetAssignmentMember =
+    KeyedRecord<protocol::ShareGroupTargetAssignmentMemberKey, protocol::ShareGroupTargetAssignmentMemberValue>;
+using ShareGroupCurrentMemberAssignment =
+    KeyedRecord<protocol::ShareGroupCurrentMemberAssignmentKey, protocol::ShareGroupCurrentMemberAssignmentValue>;
+using ShareGroupStatePartitionMetadata =
+    KeyedRecord<protocol::ShareGroupStatePartitionMetadataKey, protocol::ShareGroupStatePartitionMetadataValue>;
+
+using GroupRecord =
+    std::variant<OffsetCommit, ShareGroupMemberMetadata, ShareGroupMetadata, ShareGroupTargetAssignmentMetadata,
+                 ShareGroupTargetAssignmentMember, ShareGroupCurrentMemberAssignment,
+                 ShareGroupStatePartitionMetadata>;
+
+log::EncodedRecord encode(const GroupRecord& record);
+// nullopt: a type that is not known. Errors: CORRUPT_MESSAGE with the reason.
+Result<std::optional<GroupRecord>> decode(std::span<const std::byte> key,
+                                          std::optional<std::span<const std::byte>> value);
+
+}  // namespace ackord::group

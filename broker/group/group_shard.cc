@@ -1,0 +1,369 @@
+#include "broker/group/group_shard.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+namespace ackord::group {
+namespace {
+
+OffsetCommit offset_record(std::string_view group, const OffsetToCommit& offset, TimeMs now_ms) {
+  OffsetCommit record;
+  record.key.group = String(group);
+  record.key.topic = String(offset.topic.sv());
+  record.key.partition = offset.partition;
+  auto& value = record.value.emplace();
+  value.offset = offset.offset;
+  value.leader_epoch = offset.leader_epoch;
+  value.metadata = offset.metadata;
+  value.commit_timestamp = now_ms;
+  value.topic_id = offset.topic_id;
+  return record;
+}
+
+std::vector<GroupRecord> offset_records(std::string_view group, const std::vector<OffsetToCommit>& offsets,
+                                        TimeMs now_ms) {
+  std::vector<GroupRecord> records;
+  for (const OffsetToCommit& offset : offsets) records.emplace_back(offset_record(group, offset, now_ms));
+  return records;
+}
+
+std::vector<ShareGroupTopic> to_topics(const HeldTopics& held) {
+  std::vector<ShareGroupTopic> topics;
+  for (const auto& [id, topic] : held) {
+    topics.push_back({id, TopicName(topic.name), {topic.partitions.begin(), topic.partitions.end()}});
+  }
+  return topics;
+}
+
+// As the log checks them (semantics C.9): nothing that passes here is refused there.
+// nullopt: to be written.
+std::optional<ErrorCode> check_marker(const WriteMarker& op, bool open) {
+  const log::EndMarker& marker = op.marker;
+  if (!op.known) return std::nullopt;
+  if (marker.coordinator_epoch < op.known->coordinator_epoch) return ErrorCode::TRANSACTION_COORDINATOR_FENCED;
+  const int16_t last = op.known->producer.epoch;
+  if (marker.producer.epoch < last) return ErrorCode::INVALID_PRODUCER_EPOCH;
+  if (marker.transaction_version < 2 || marker.producer.epoch > last) return std::nullopt;
+  if (marker.producer.epoch == std::numeric_limits<int16_t>::max()) return std::nullopt;
+  // From version 2 on a marker carries the next epoch, so an equal one has been here before.
+  return open ? ErrorCode::INVALID_PRODUCER_EPOCH : ErrorCode::NONE;
+}
+
+}  // namespace
+
+// ---- changes
+
+template <class ShareRecord>
+void GroupShard::apply_to_share_group(const ShareRecord& record) {
+  const std::string id = record.key.group_id.str();
+  auto at = hard_.share_groups.find(id);
+  if (at == hard_.share_groups.end()) {
+    if (!record.value) return;
+    at = hard_.share_groups.try_emplace(id).first;
+  }
+  at->second.apply(record);
+  if constexpr (std::is_same_v<ShareRecord, ShareGroupMemberMetadata>) {
+    if (!record.value) soft_.sessions.erase({id, record.key.member_id.str()});
+  }
+  if constexpr (std::is_same_v<ShareRecord, ShareGroupStatePartitionMetadata>) drop_soft(id, at->second);
+  if (at->second.state() == ShareGroupState::kDead) {
+    for (const auto& [member, unused] : at->second.members()) soft_.sessions.erase({id, member});
+    soft_.initializations.erase(id);
+    hard_.share_groups.erase(at);
+  }
+}
+
+// What is not being initialised any more is not waited for.
+void GroupShard::drop_soft(const std::string& group, const ShareGroup& now) {
+  const auto at = soft_.initializations.find(group);
+  if (at == soft_.initializations.end()) return;
+  std::erase_if(at->second, [&now](const auto& entry) {
+    const auto topic = now.initializing().find(entry.first.topic_id);
+    return topic == now.initializing().end() || !topic->second.partitions.contains(entry.first.partition);
+  });
+  if (at->second.empty()) soft_.initializations.erase(at);
+}
+
+void GroupShard::apply(const Record& record, const coordinator::RecordContext& context) {
+  std::visit(
+      [&](const auto& r) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(r)>, OffsetCommit>) {
+          hard_.offsets.apply(r, context);
+        } else {
+          apply_to_share_group(r);
+        }
+      },
+      record);
+}
+
+void GroupShard::apply_end_marker(const log::EndMarker& marker, const coordinator::RecordContext&) {
+  hard_.offsets.apply_end_marker(marker);
+  drop_guard(marker.producer.id);
+}
+
+void GroupShard::drop_guard(ProducerId producer) {
+  soft_.guards.erase(producer);
+  soft_.guard_deadlines.erase(producer);
+}
+
+void GroupShard::apply_soft(const Effect& effect) {
+  if (const auto* session = std::get_if<SessionRenewed>(&effect)) {
+    soft_.sessions.set(session->member, session->deadline_ms);
+  } else if (const auto* begun = std::get_if<InitializationBegun>(&effect)) {
+    soft_.initializations[begun->group][begun->partition] = begun->deadline_ms;
+  } else if (const auto* guard = std::get_if<GuardGiven>(&effect)) {
+    soft_.guards[guard->producer.id] = {guard->producer, guard->token};
+    soft_.guard_deadlines.set(guard->producer.id, guard->deadline_ms);
+  } else {
+    drop_guard(std::get<GuardDropped>(effect).producer);
+  }
+}
+
+std::optional<int64_t> GroupShard::next_deadline() const {
+  const auto session = soft_.sessions.earliest();
+  const auto guard = soft_.guard_deadlines.earliest();
+  if (!session || !guard) return session ? session : guard;
+  return std::min(*session, *guard);
+}
+
+// ---- share groups
+
+GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartbeatOp& op, io::Now now) const {
+  const std::string id = op.heartbeat.group.str();
+  const ShareGroup* group = share_group(id);
+  ShareHeartbeatDecision decision;
+  std::set<TopicIdPartition> in_flight;
+  if (const auto begun = soft_.initializations.find(id); begun != soft_.initializations.end()) {
+    for (const auto& [partition, deadline] : begun->second) {
+      if (deadline > now.steady_ms) in_flight.insert(partition);
+    }
+  }
+  const ShareHeartbeatInput input{op.heartbeat, op.topics, op.limits, in_flight, now.wall_ms};
+  if (group == nullptr && hard_.offsets.holds(id)) {
+    decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
+    decision.reply.message = "Group " + id + " is not a share group.";
+  } else if (op.heartbeat.epoch >= 0) {
+    decision = decide_heartbeat(group, input);
+  } else if (group != nullptr) {
+    decision = decide_leave(*group, input);
+  } else {
+    decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
+    decision.reply.message = "Group " + id + " not found.";
+  }
+  auto records = std::move(decision.records);
+  decision.records.clear();
+  auto outcome = Outcome<ShareHeartbeatDecision>::of(std::move(records), std::move(decision));
+  if (outcome.reply.reply.error == ErrorCode::NONE && op.heartbeat.epoch >= 0) {
+    outcome.effects.emplace_back(
+        SessionRenewed{{id, op.heartbeat.member}, now.steady_ms + op.limits.session_timeout_ms});
+  }
+  for (const ShareInitialization& initialization : outcome.reply.initialize) {
+    outcome.effects.emplace_back(InitializationBegun{
+        id, initialization.partition, now.steady_ms + op.limits.initialize_retry_interval_ms});
+  }
+  return outcome;
+}
+
+GroupShard::Outcome<ShareInitializationEnded::Reply> GroupShard::decide(const ShareInitializationEnded& op,
+                                                                        io::Now) const {
+  const ShareGroup* group = share_group(op.group.sv());
+  if (group == nullptr) return Outcome<ShareInitializationEnded::Reply>::answer({});
+  HeldTopics initializing = group->initializing();
+  HeldTopics initialized = group->initialized();
+  bool changed = false;
+  for (const auto& [partition, succeeded] : op.results) {
+    const auto at = initializing.find(partition.topic_id);
+    // Its topic has gone meanwhile, or it was begun twice.
+    if (at == initializing.end() || at->second.partitions.erase(partition.partition) == 0) continue;
+    changed = true;
+    if (succeeded) {
+      HeldTopic& topic = initialized[partition.topic_id];
+      topic.name = at->second.name;
+      topic.partitions.insert(partition.partition);
+    }
+    if (at->second.partitions.empty()) initializing.erase(at);
+  }
+  std::vector<Record> records;
+  if (changed) records.emplace_back(state_partitions_record(op.group.sv(), initializing, initialized));
+  return Outcome<ShareInitializationEnded::Reply>::of(std::move(records), {});
+}
+
+GroupShard::Outcome<StartSessions::Reply> GroupShard::decide(const StartSessions& op, io::Now now) const {
+  Outcome<StartSessions::Reply> outcome;
+  for (const auto& [id, group] : hard_.share_groups) {
+    const auto timeout = op.timeouts_ms.find(id);
+    if (timeout == op.timeouts_ms.end()) continue;
+    for (const auto& [member, unused] : group.members()) {
+      const MemberKey key{id, member};
+      if (!soft_.sessions.at(key)) outcome.effects.emplace_back(SessionRenewed{key, now.steady_ms + timeout->second});
+    }
+  }
+  return outcome;
+}
+
+GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved& op, io::Now) const {
+  std::set<Uuid> ids;
+  for (const RemovedTopic& topic : op.topics) ids.insert(topic.id);
+  const auto is_removed = [&ids](const auto& entry) { return ids.contains(entry.first); };
+  std::vector<Record> records;
+  for (const auto& [id, group] : hard_.share_groups) {
+    HeldTopics initializing = group.initializing();
+    HeldTopics initialized = group.initialized();
+    if (std::erase_if(initializing, is_removed) + std::erase_if(initialized, is_removed) != 0) {
+      records.emplace_back(state_partitions_record(id, initializing, initialized));
+    }
+  }
+  hard_.offsets.for_each([&](const std::string& group, const TopicPartition& partition, const StoredOffset& offset) {
+    const bool removed = std::any_of(op.topics.begin(), op.topics.end(), [&](const RemovedTopic& topic) {
+      return topic.name == partition.topic && (offset.value.topic_id.is_zero() || offset.value.topic_id == topic.id);
+    });
+    if (!removed) return;
+    OffsetCommit tombstone;
+    tombstone.key.group = group;
+    tombstone.key.topic = String(partition.topic.sv());
+    tombstone.key.partition = partition.partition;
+    records.emplace_back(std::move(tombstone));
+  });
+  return Outcome<TopicsRemoved::Reply>::of(std::move(records), {});
+}
+
+GroupShard::Outcome<Verdict> GroupShard::decide(const CheckShareMember& op, io::Now) const {
+  const ShareGroup* group = share_group(op.group.sv());
+  const ShareMember* member = group != nullptr ? group->member(op.member) : nullptr;
+  if (member == nullptr || op.epoch <= 0) return Outcome<Verdict>::answer({ErrorCode::UNKNOWN_MEMBER_ID});
+  return Outcome<Verdict>::answer({op.epoch > member->epoch ? ErrorCode::STALE_MEMBER_EPOCH : ErrorCode::NONE});
+}
+
+GroupShard::Outcome<ShareGroupPartitions> GroupShard::decide(const DescribeShareGroup& op, io::Now) const {
+  ShareGroupPartitions answer;
+  const ShareGroup* group = share_group(op.group.sv());
+  if (group == nullptr) {
+    answer.error = ErrorCode::GROUP_ID_NOT_FOUND;
+    answer.message = "Group " + op.group.str() + " not found.";
+  } else {
+    answer.state = name_of(group->state());
+    answer.initialized = to_topics(group->initialized());
+    answer.initializing = to_topics(group->initializing());
+  }
+  return Outcome<ShareGroupPartitions>::answer(std::move(answer));
+}
+
+GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator::Tick&, io::Now now) const {
+  Outcome<TickReply> outcome;
+  std::map<std::string, std::vector<std::string>> expired;
+  for (const MemberKey& key : soft_.sessions.due(now.steady_ms)) expired[key.group].push_back(key.member);
+  for (const auto& [id, members] : expired) {
+    const ShareGroup& group = hard_.share_groups.at(id);
+    // The topics are not at hand here. A hash that is out of date is set right by the next heartbeat.
+    const int64_t hash = members.size() == group.members().size() ? 0 : group.metadata_hash();
+    outcome.batches.push_back({remove_members(id, group, members, hash), std::nullopt, std::nullopt});
+  }
+  for (const ProducerId producer : soft_.guard_deadlines.due(now.steady_ms)) {
+    outcome.effects.emplace_back(GuardDropped{producer});
+  }
+  return outcome;
+}
+
+// ---- offsets
+
+GroupShard::Outcome<std::optional<uint64_t>> GroupShard::decide(const BeginTxnOffsetCommit& op, io::Now now) const {
+  using Reply = Outcome<std::optional<uint64_t>>;
+  if (hard_.offsets.open_epoch(op.producer.id) == op.producer.epoch) return Reply::answer(std::nullopt);
+  const auto given = soft_.guards.find(op.producer.id);
+  // Requests of one transaction share the guard; an older epoch does not take it away from a newer one.
+  const bool share = given != soft_.guards.end() && given->second.producer.epoch >= op.producer.epoch;
+  const uint64_t token = share ? given->second.token : op.token;
+  auto outcome = Reply::answer(token);
+  if (!share) outcome.effects.emplace_back(GuardGiven{op.producer, token, now.steady_ms + kGuardLifetimeMs});
+  return outcome;
+}
+
+bool GroupShard::guard_holds(const TxnOffsetCommitOp& op) const {
+  const log::ProducerStamp& producer = op.commit.producer;
+  if (hard_.offsets.open_epoch(producer.id) == producer.epoch) return true;
+  const auto given = soft_.guards.find(producer.id);
+  return given != soft_.guards.end() && given->second.producer == producer && given->second.token == op.guard;
+}
+
+ErrorCode GroupShard::check_commit(const TxnOffsetCommitOp& op) const {
+  const TxnOffsetCommit& commit = op.commit;
+  if (commit.producer.id.value < 0 || commit.producer.epoch < 0) return ErrorCode::INVALID_PRODUCER_ID_MAPPING;
+  if (op.known && commit.producer.epoch < op.known->producer.epoch) return ErrorCode::INVALID_PRODUCER_EPOCH;
+  if (!guard_holds(op)) return ErrorCode::INVALID_TXN_STATE;
+  if (share_group(commit.group.sv()) != nullptr) return ErrorCode::GROUP_ID_NOT_FOUND;
+  // A group that only holds offsets has no members; a commit that names none makes such a group.
+  if (commit.generation_or_member_epoch < 0) return ErrorCode::NONE;
+  if (hard_.offsets.holds(commit.group.sv())) return ErrorCode::UNKNOWN_MEMBER_ID;
+  return commit.knows_group_id_not_found ? ErrorCode::GROUP_ID_NOT_FOUND : ErrorCode::ILLEGAL_GENERATION;
+}
+
+GroupShard::Outcome<Verdict> GroupShard::decide(const TxnOffsetCommitOp& op, io::Now now) const {
+  const ErrorCode error = check_commit(op);
+  if (error != ErrorCode::NONE || op.commit.offsets.empty()) return Outcome<Verdict>::answer({error});
+  Outcome<Verdict> outcome;
+  outcome.batches.push_back(
+      {offset_records(op.commit.group.sv(), op.commit.offsets, now.wall_ms), op.commit.producer, std::nullopt});
+  // The open transaction stands for the guard from now on.
+  if (soft_.guards.contains(op.commit.producer.id)) outcome.effects.emplace_back(GuardDropped{op.commit.producer.id});
+  return outcome;
+}
+
+GroupShard::Outcome<Verdict> GroupShard::decide(const CommitOffsets& op, io::Now now) const {
+  if (share_group(op.group.sv()) != nullptr) return Outcome<Verdict>::answer({ErrorCode::GROUP_ID_NOT_FOUND});
+  return Outcome<Verdict>::of(offset_records(op.group.sv(), op.offsets, now.wall_ms), Verdict{});
+}
+
+GroupShard::Outcome<CommittedOffset> GroupShard::decide(const FetchOffset& op, io::Now) const {
+  CommittedOffset answer;
+  if (const StoredOffset* stored = hard_.offsets.committed(op.group.sv(), op.partition)) {
+    answer.offset = stored->value.offset;
+    answer.leader_epoch = stored->value.leader_epoch;
+    answer.metadata = stored->value.metadata.str();
+    answer.commit_timestamp_ms = stored->value.commit_timestamp;
+    answer.topic_id = stored->value.topic_id;
+  }
+  answer.unstable = hard_.offsets.staged(op.group.sv(), op.partition);
+  return Outcome<CommittedOffset>::answer(std::move(answer));
+}
+
+GroupShard::Outcome<Verdict> GroupShard::decide(const WriteMarker& op, io::Now) const {
+  const bool open = op.known && op.known->current_txn_start_offset >= 0;
+  if (const auto answer = check_marker(op, open)) return Outcome<Verdict>::answer({*answer});
+  Outcome<Verdict> outcome;
+  outcome.batches.push_back({{}, std::nullopt, op.marker});
+  return outcome;
+}
+
+// ---- looking
+
+const ShareGroup* GroupShard::share_group(std::string_view group) const {
+  const auto at = hard_.share_groups.find(group);
+  return at == hard_.share_groups.end() ? nullptr : &at->second;
+}
+
+std::vector<std::string> GroupShard::share_groups() const {
+  std::vector<std::string> ids;
+  for (const auto& [id, group] : hard_.share_groups) ids.push_back(id);
+  return ids;
+}
+
+std::set<std::string, std::less<>> GroupShard::subscribed_topics(std::string_view group) const {
+  const ShareGroup* found = share_group(group);
+  return found != nullptr ? found->subscribed_topics() : std::set<std::string, std::less<>>();
+}
+
+std::set<RemovedTopic> GroupShard::held_topics() const {
+  std::set<RemovedTopic> topics;
+  for (const auto& [id, group] : hard_.share_groups) {
+    for (const HeldTopics* held : {&group.initializing(), &group.initialized()}) {
+      for (const auto& [topic_id, topic] : *held) topics.insert({TopicName(topic.name), topic_id});
+    }
+  }
+  hard_.offsets.for_each([&topics](const std::string&, const TopicPartition& partition, const StoredOffset& offset) {
+    topics.insert({partition.topic, offset.value.topic_id});
+  });
+  return topics;
+}
+
+}  // namespace ackord::group
