@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "protocol/record_batch/batch_builder.h"
 #include "protocol/record_batch/batch_header.h"
-#include "protocol/record_batch/control_record.h"
 #include "protocol/record_batch/record_reader.h"
 
 namespace ackord::coordinator {
@@ -38,8 +38,10 @@ Result<void> replay_batch(const Place& place, const protocol::BatchHeader& heade
     if (header.control()) {
       // Other control records (leader change, snapshot bounds) say nothing to a coordinator.
       const auto marker = protocol::parse_end_marker(record);
-      if (marker) {
-        batch.marker = log::EndMarker{{header.producer_id, header.producer_epoch}, marker->commit, marker->coordinator_epoch, 0};
+      if (!marker) return place.corrupt(header.base_offset, marker.error().message);
+      if (*marker) {
+        batch.marker = log::EndMarker{{header.producer_id, header.producer_epoch}, (*marker)->commit,
+                                      (*marker)->coordinator_epoch, 0};
       }
       continue;
     }

@@ -1,0 +1,61 @@
+// Assembly: the services of one broker, built and wired: the only place that builds concrete objects. The process builds one on
+// real cores; the simulator builds the same one on simulated cores.
+//
+// Order of start: the log is opened and recovered, metadata is loaded (its partitions are opened), then the coordinators
+// replay their logs. Then dispatch() may be used. Threads: construction and log opening block; start() is a task of core 0.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "broker/api/dispatch.h"
+#include "broker/api/fetch_session.h"
+#include "broker/api/marker_routing.h"
+#include "broker/group/group_service.h"
+#include "broker/io/core.h"
+#include "broker/log/log_service.h"
+#include "broker/metadata/metadata_service.h"
+#include "broker/share/share_service.h"
+#include "broker/txn/txn_service.h"
+
+namespace ackord::main {
+
+struct AssemblySettings {
+  log::LogSettings log;
+  metadata::MetadataSettings metadata;
+};
+
+// One listener PLAINTEXT at host:port, node id 1.
+metadata::MetadataSettings local_metadata_settings(metadata::BrokerConfig config, std::string host, int32_t port);
+
+class Assembly {
+ public:
+  // The environment must outlive it.
+  Assembly(io::Environment& environment, AssemblySettings settings);
+  ~Assembly();
+
+  // Errors carry the text for the operator: directory, file, offset.
+  io::Task<Result<void>> start();
+  // Makes everything durable and marks the shutdown as clean. Nothing may come in any more.
+  io::Task<void> stop();
+
+  api::Dispatch& dispatch() { return *dispatch_; }
+  log::LogService& log() { return *log_; }
+  metadata::MetadataService& metadata() { return *metadata_; }
+
+ private:
+  class ShareInitializer;
+
+  io::Environment& environment_;
+  std::unique_ptr<log::LogService> log_;
+  std::unique_ptr<metadata::MetadataService> metadata_;
+  std::unique_ptr<share::ShareService> share_;
+  std::unique_ptr<ShareInitializer> initializer_;
+  std::unique_ptr<group::GroupService> group_;
+  std::unique_ptr<api::MarkerRouting> routing_;
+  std::unique_ptr<txn::TxnService> txn_;
+  std::vector<api::FetchSessions> fetch_sessions_;
+  std::unique_ptr<api::Dispatch> dispatch_;
+};
+
+}  // namespace ackord::main
