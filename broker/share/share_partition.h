@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,9 +46,13 @@ struct DeliveryLimit {
 // What is to be logged of one share partition.
 struct PartitionChange {
   std::vector<StateBatch> batches;
-  std::vector<Owner> owners;
+  std::vector<Owner> owners;                // of the staged ones: at most one, index 0
 
   bool empty() const { return batches.empty(); }
+  // At the end; a neighbour that is equal grows.
+  void add(Offset first, Offset last, RecordState state, int16_t delivery_count);
+  void add_staged(Offset first, Offset last, int16_t delivery_count, int8_t ack_type,
+                  RecordState state_on_commit);
 };
 
 struct AcquireDecision {
@@ -83,6 +88,10 @@ class SharePartition {
     std::string member_id;
     int64_t deadline_ms = 0;
   };
+  struct Stager {
+    Offset last_offset = 0;
+    std::string member_id;
+  };
   struct SoftState {
     Offset start_offset = 0;                // SPSO
     Offset end_offset = 0;                  // SPEO + 1; equal to the start: nothing is in flight
@@ -91,20 +100,21 @@ class SharePartition {
     OffsetSet free;                         // [start, end) less what is acquired, staged or done with
     std::map<Offset, Offset> in_flight;     // Kafka's cached batches: what throttling halves
     std::set<std::pair<int64_t, Offset>> locks;
+    std::map<Offset, Stager> stagers;       // who had acquired what is staged now; for people
     DeliveryLimit limit;                    // as last seen
   };
 
   // ---- hard
   void apply_snapshot(const ShareSnapshot::Value& value, const coordinator::RecordContext& context);
   void apply_update(const ShareUpdate& update, const coordinator::RecordContext& context);
-  // Returns the number of offsets; `released`: some may be delivered again.
-  int64_t resolve(ProducerId producer, bool commit, bool& released);
+  // Returns the number of offsets.
+  int64_t resolve(ProducerId producer, bool commit);
   const HardState& hard() const { return hard_; }
-  // What a snapshot of it holds now, `change` taken in.
-  ShareSnapshot::Value snapshot_value(const PartitionChange& change, Offset start_offset, TimeMs now_ms) const;
-  ShareUpdate update_of(const SharePartitionKey& key, const PartitionChange& change, Offset start_offset) const;
+  // What a snapshot would hold with `change` taken in.
+  ShareSnapshot::Value snapshot_value(const PartitionChange& change, TimeMs now_ms) const;
+  ShareUpdate update_of(const SharePartitionKey& key, const PartitionChange& change) const;
 
-  // ---- soft
+  // ---- soft. All but active(), soft(), activate(), drop_soft() and the views ask for an active partition.
   bool active() const { return soft_.has_value(); }
   const SoftState* soft() const { return soft_ ? &*soft_ : nullptr; }
   void activate(Offset resolved_start_offset);
@@ -112,10 +122,9 @@ class SharePartition {
   void apply_acquire(const std::string& member_id, const AcquireDecision& decision, DeliveryLimit limit,
                      int64_t deadline_ms);
   void apply_renew(const std::vector<OffsetRange>& ranges, int64_t deadline_ms);
-  // True when the start offset moved.
   void apply_log_start(Offset log_start_offset);
   std::optional<int64_t> earliest_deadline() const;
-  // Something has become available since the last call.
+  // Whether a fetch may find more than at the last call.
   bool take_freed() { return std::exchange(freed_, false); }
 
   // ---- decisions
@@ -125,7 +134,7 @@ class SharePartition {
   Offset end_offset() const;
   // Offsets that count against share.partition.max.record.locks (protocol 1.2).
   int64_t in_flight() const;
-  std::optional<Offset> next_fetch(Offset log_start_offset, int32_t max_record_locks) const;
+  std::optional<Offset> next_fetch(int32_t max_record_locks) const;
   // `change`: offsets that a compaction took, or that belong to aborted transactions, are ARCHIVED.
   AcquireDecision acquire(const AcquireRequest& request, PartitionChange& change) const;
   // `renewed`: ranges whose lock starts again. Nothing is to be done when the error is not NONE.
@@ -136,22 +145,36 @@ class SharePartition {
   int64_t release(const std::string* member_id, Offset first, Offset last, DeliveryLimit limit,
                   PartitionChange& change) const;
   int64_t expire(int64_t steady_ms, PartitionChange& change) const;
-  // `owner` with its time set. No change with NONE: all was staged already.
+  // `owner` with the time of now. No change with NONE: all was staged already. Needs no soft state.
   PartitionError stage(const Owner& owner, const std::string& member_id,
                        const std::vector<AcknowledgementBatch>& batches, bool dlq, int64_t max_staged_records,
                        PartitionChange& change) const;
   bool is_staged_by(const Owner& owner, const std::vector<AcknowledgementBatch>& batches) const;
-  // Below the log start and about to become AVAILABLE by this abort: they become ARCHIVED after it (protocol 1.2).
+  // What an abort makes AVAILABLE below the log start becomes ARCHIVED right after it (protocol 1.2).
   void archive_aborted(ProducerId producer, PartitionChange& change) const;
   std::vector<InFlightRange> describe(size_t max_ranges, io::Now now) const;
 
  private:
+  class Acquirer;
+
   void settle();
-  void drop_acquired(Offset first, Offset last);
-  void free_range(Offset first, Offset last);
+  Offset below_log_start(Offset start) const;
+  void extend_end(Offset end_offset);
+  void split_acquired(Offset offset);
+  void drop_overridden(Offset first, Offset last);
+  void forget_stagers(Offset first, Offset last);
+  void free_what_is_available(Offset first, Offset last);
   void rebuild_free();
-  void add_release(Offset first, Offset last, const Acquired& acquired, DeliveryLimit limit,
+  int32_t delivery_complete_count_of(const StateBatches& batches, Offset start_offset) const;
+  const Acquired* acquired_at(Offset offset) const;
+  RecordState released(Offset offset, int16_t delivery_count, DeliveryLimit limit) const;
+  void add_release(Offset first, Offset last, int16_t delivery_count, DeliveryLimit limit,
                    PartitionChange& change) const;
+  void archive_hole(Offset first, Offset last, bool any_aborted, PartitionChange& change) const;
+  void archive_aborted_of(const std::vector<OffsetRange>& aborted, AcquireDecision& decision,
+                          PartitionChange& change) const;
+  bool staged_same(const Owner& owner, AcknowledgeType type, Offset offset, Offset& last) const;
+  InFlightRange describe_at(Offset first, Offset last, io::Now now) const;
 
   HardState hard_;
   std::optional<SoftState> soft_;

@@ -317,6 +317,9 @@ struct LogStartEffect {
 struct DropSoftEffect {
   GroupId group_id;
 };
+struct DeactivateEffect {                  // one key was initialised anew
+  SharePartitionKey key;
+};
 struct GuardEffect {
   OwnerId owner;
   uint64_t token = 0;
@@ -330,7 +333,7 @@ class ShareShard {
  public:
   using Record = ShareRecord;
   using Effect = std::variant<ActivateEffect, AcquireEffect, RenewEffect, LogStartEffect, DropSoftEffect,
-                              GuardEffect, GuardUsedEffect>;
+                              DeactivateEffect, GuardEffect, GuardUsedEffect>;
   struct TickReply {
     int64_t expired_records = 0;
   };
@@ -384,7 +387,8 @@ class ShareShard {
  private:
   struct HardState {
     std::map<SharePartitionKey, SharePartition> partitions;   // each holds its own hard and soft part
-    std::map<ProducerId, std::set<SharePartitionKey>> staged_by;   // where a producer has staged ranges
+    // Where a producer may have staged ranges; more keys than that do no harm.
+    std::map<ProducerId, std::set<SharePartitionKey>> staged_by;
   };
   struct GuardState {
     OwnerId owner;
@@ -395,16 +399,32 @@ class ShareShard {
     std::set<std::pair<OwnerId, uint64_t>> guards_by_owner;
     std::set<std::pair<int64_t, uint64_t>> guards_by_deadline;
     std::set<std::pair<int64_t, SharePartitionKey>> lock_deadlines;   // the earliest of each partition
+    std::unordered_map<SharePartitionKey, int64_t> deadline_of;
   };
 
   SharePartition* find(const SharePartitionKey& key);
+  // Live and with soft state.
+  const SharePartition* find_active(const SharePartitionKey& key) const;
   ShareRecord record_of(const SharePartitionKey& key, const SharePartition& partition,
                         const PartitionChange& change, io::Now now) const;
+  bool snapshot_due(const SharePartition& partition) const;
   int16_t last_epoch_of(ProducerId id, const std::optional<log::ProducerView>& view) const;
+  ShareRecord with_leader_epoch(const SharePartitionKey& key, int32_t leader_epoch, io::Now now) const;
+  PartitionError check_write(const Write& op) const;
+  bool has_staged(ProducerId id) const;
+  PartitionError check_marker(const Marker& op) const;
+  PartitionError check_stage(const Stage& op, io::Now now) const;
+  PartitionError check_guard(const Guard& guard, const OwnerId& owner, io::Now now) const;
+  PartitionError staged_by_others(const SharePartition& partition, const char* what) const;
   void drop_guard(uint64_t token);
   void drop_guards_of(const OwnerId& owner);
+  void index_owners(const SharePartitionKey& key, const std::vector<Owner>& owners);
+  // After each change of a partition: its deadline and its waiting fetches.
   void touched(const SharePartitionKey& key, SharePartition& partition);
   void forget(const SharePartitionKey& key);
+  void forget_deadline(const SharePartitionKey& key);
+  template <class Change>
+  void change(const SharePartitionKey& key, Change&& change);
 
   ShardConfig config_;
   HardState hard_;

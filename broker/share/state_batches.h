@@ -5,8 +5,8 @@
 // Source: semantics A.6 (merge rule), protocol 1.4.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,8 +62,10 @@ class StateBatches {
   // The owner as it is held here (with the time of its first record), when it holds something.
   std::optional<Owner> find_owner(const Owner& owner) const;
   std::vector<std::pair<Owner, int64_t>> owners() const;
+  size_t owner_count() const { return owners_.size(); }
   // Of this producer's staged ranges; -1: none.
   int16_t highest_epoch(ProducerId producer) const;
+  std::vector<OffsetRange> staged_by(ProducerId producer) const;
 
   int64_t staged() const { return staged_; }
   std::optional<Offset> first_staged() const;
@@ -85,11 +87,10 @@ class StateBatches {
 
   static Identity identity_of(const Owner& owner);
   int32_t slot_of(const Owner& owner);
-  void release_unused(const std::vector<int32_t>& slots);
+  void drop_unused_owners();
   void split_at(Offset offset);
   void insert(Offset first, const Range& range);
   Map::iterator erase(Map::iterator at);
-  void fuse(Offset first, Offset last);
   void put(Offset first, Offset last, const Range& range);
   void cut_below(Offset start_offset);
   void count(Offset first, const Range& range, int64_t sign);
@@ -99,6 +100,7 @@ class StateBatches {
   std::map<int32_t, OwnerState> owners_;
   std::map<Identity, int32_t> slots_;
   int32_t next_slot_ = 0;
+  std::vector<int32_t> unused_slots_;   // perhaps: looked at when an operation ends
   std::set<Offset> staged_first_offsets_;
   int64_t staged_ = 0;
   int64_t terminal_ = 0;

@@ -1,0 +1,245 @@
+// The half of SharePartition that ends an acquisition: acknowledgements, releases, stages (semantics A.11, protocol 1.1).
+#include <algorithm>
+
+#include "broker/share/share_partition.h"
+
+namespace ackord::share {
+
+namespace {
+
+constexpr size_t kMaxOwners = INT16_MAX;  // OwnerIndex is an int16
+
+PartitionError invalid_state(const char* why) { return {ErrorCode::INVALID_RECORD_STATE, why}; }
+
+struct TypedRange {
+  Offset first_offset;
+  Offset last_offset;
+  AcknowledgeType type;
+};
+
+// The batch as runs of one type each, from `start` on.
+std::vector<TypedRange> runs_of(const AcknowledgementBatch& batch, Offset start) {
+  const Offset first = std::max(batch.first_offset, start);
+  if (batch.acknowledge_types.size() == 1) {
+    return {{first, batch.last_offset, static_cast<AcknowledgeType>(batch.acknowledge_types.front())}};
+  }
+  std::vector<TypedRange> out;
+  for (Offset at = first; at <= batch.last_offset; ++at) {
+    const auto type = static_cast<AcknowledgeType>(
+        batch.acknowledge_types[static_cast<size_t>(at - batch.first_offset)]);
+    if (!out.empty() && out.back().type == type) {
+      out.back().last_offset = at;
+    } else {
+      out.push_back({at, at, type});
+    }
+  }
+  return out;
+}
+
+RecordState rejected(bool dlq) { return dlq ? RecordState::ARCHIVING : RecordState::ARCHIVED; }
+
+}  // namespace
+
+void PartitionChange::add(Offset first, Offset last, RecordState state, int16_t delivery_count) {
+  if (!batches.empty()) {
+    StateBatch& before = batches.back();
+    if (before.last_offset + 1 == first && before.delivery_state == state &&
+        before.delivery_count == delivery_count && before.owner_index == -1) {
+      before.last_offset = last;
+      return;
+    }
+  }
+  batches.push_back({first, last, state, delivery_count});
+}
+
+void PartitionChange::add_staged(Offset first, Offset last, int16_t delivery_count, int8_t ack_type,
+                                 RecordState state_on_commit) {
+  if (!batches.empty()) {
+    StateBatch& before = batches.back();
+    if (before.last_offset + 1 == first && before.delivery_count == delivery_count &&
+        before.staged_ack_type == ack_type) {
+      before.last_offset = last;
+      return;
+    }
+  }
+  batches.push_back({first, last, RecordState::TX_PENDING, delivery_count, 0, ack_type,
+                     static_cast<int8_t>(state_on_commit)});
+}
+
+const SharePartition::Acquired* SharePartition::acquired_at(Offset offset) const {
+  if (!soft_) return nullptr;
+  const auto at = soft_->acquired.upper_bound(offset);
+  if (at == soft_->acquired.begin() || std::prev(at)->second.last_offset < offset) return nullptr;
+  return &std::prev(at)->second;
+}
+
+RecordState SharePartition::released(Offset offset, int16_t delivery_count, DeliveryLimit limit) const {
+  if (offset < soft_->log_start_offset) return RecordState::ARCHIVED;
+  return delivery_count >= limit.count ? rejected(limit.dlq) : RecordState::AVAILABLE;
+}
+
+// Ends [first, last] of one acquired range; the log start may cut it in two.
+void SharePartition::add_release(Offset first, Offset last, int16_t delivery_count, DeliveryLimit limit,
+                                 PartitionChange& change) const {
+  const Offset log_start = soft_->log_start_offset;
+  if (first < log_start && log_start <= last) {
+    add_release(first, log_start - 1, delivery_count, limit, change);
+    first = log_start;
+  }
+  change.add(first, last, move_to(RecordState::ACQUIRED, released(first, delivery_count, limit)),
+             delivery_count);
+}
+
+PartitionError SharePartition::acknowledge(const std::string& member_id,
+                                           const std::vector<AcknowledgementBatch>& batches,
+                                           const AcknowledgeRules& rules, PartitionChange& change,
+                                           std::vector<OffsetRange>& renewed) const {
+  if (PartitionError error = check_acknowledgement_batches(batches, rules.max_type); !error.ok()) return error;
+  const DeliveryLimit limit{rules.delivery_count_limit, rules.dlq};
+  Offset next = soft_->start_offset;
+  for (const AcknowledgementBatch& batch : batches) {
+    if (batch.last_offset < soft_->start_offset) continue;  // long done with
+    if (soft_->start_offset == soft_->end_offset) return invalid_state("Nothing is in flight.");
+    if (batch.last_offset >= soft_->end_offset) {
+      return {ErrorCode::INVALID_REQUEST, "The last offset lies beyond what was acquired."};
+    }
+    const Offset first = std::max(batch.first_offset, soft_->start_offset);
+    if (first < next) return invalid_state("An offset is acknowledged twice.");
+    next = batch.last_offset + 1;
+    for (const TypedRange& run : runs_of(batch, first)) {
+      for (Offset at = run.first_offset; at <= run.last_offset;) {
+        const Acquired* acquired = acquired_at(at);
+        if (acquired == nullptr) return invalid_state("The record is not acquired.");
+        if (acquired->member_id != member_id) return invalid_state("The record is another member's.");
+        const Offset last = std::min(run.last_offset, acquired->last_offset);
+        const int16_t count = acquired->delivery_count;
+        switch (run.type) {
+          case AcknowledgeType::ACCEPT:
+            change.add(at, last, move_to(RecordState::ACQUIRED, RecordState::ACKNOWLEDGED), count);
+            break;
+          case AcknowledgeType::GAP:
+            change.add(at, last, move_to(RecordState::ACQUIRED, RecordState::ARCHIVED), count);
+            break;
+          case AcknowledgeType::REJECT:
+            change.add(at, last, move_to(RecordState::ACQUIRED, rejected(rules.dlq)), count);
+            break;
+          case AcknowledgeType::RELEASE: add_release(at, last, count, limit, change); break;
+          case AcknowledgeType::RENEW:
+            if (!rules.renew_enabled) return invalid_state("Renewing is switched off for the group.");
+            renewed.push_back({at, last});
+            break;
+        }
+        at = last + 1;
+      }
+    }
+  }
+  return {};
+}
+
+int64_t SharePartition::release(const std::string* member_id, Offset first, Offset last, DeliveryLimit limit,
+                                PartitionChange& change) const {
+  int64_t offsets = 0;
+  auto at = soft_->acquired.upper_bound(first);
+  if (at != soft_->acquired.begin() && std::prev(at)->second.last_offset >= first) --at;
+  for (; at != soft_->acquired.end() && at->first <= last; ++at) {
+    const Acquired& acquired = at->second;
+    if (member_id != nullptr && acquired.member_id != *member_id) continue;
+    const Offset from = std::max(first, at->first);
+    const Offset to = std::min(last, acquired.last_offset);
+    add_release(from, to, acquired.delivery_count, limit, change);
+    offsets += to - from + 1;
+  }
+  return offsets;
+}
+
+int64_t SharePartition::expire(int64_t steady_ms, PartitionChange& change) const {
+  std::set<Offset> due;
+  for (const auto& [deadline, first] : soft_->locks) {
+    if (deadline > steady_ms) break;
+    due.insert(first);
+  }
+  int64_t offsets = 0;
+  for (const Offset first : due) {
+    const Acquired& acquired = soft_->acquired.at(first);
+    add_release(first, acquired.last_offset, acquired.delivery_count, soft_->limit, change);
+    offsets += acquired.last_offset - first + 1;
+  }
+  return offsets;
+}
+
+// Whether the range that holds `offset` is this owner's with this type; then `last` is its end.
+bool SharePartition::staged_same(const Owner& owner, AcknowledgeType type, Offset offset, Offset& last) const {
+  const auto at = hard_.batches.at_or_after(offset);
+  if (at == hard_.batches.ranges().end() || at->first > offset) return false;
+  const StateBatches::Range& range = at->second;
+  if (range.state != RecordState::TX_PENDING || range.ack_type != static_cast<int8_t>(type)) return false;
+  const Owner& holder = hard_.batches.owner_of(range.owner);
+  if (holder.producer_id != owner.producer_id || holder.producer_epoch != owner.producer_epoch ||
+      holder.transaction_id != owner.transaction_id) {
+    return false;
+  }
+  last = range.last_offset;
+  return true;
+}
+
+PartitionError SharePartition::stage(const Owner& owner, const std::string& member_id,
+                                     const std::vector<AcknowledgementBatch>& batches, bool dlq,
+                                     int64_t max_staged_records, PartitionChange& change) const {
+  int64_t fresh = 0;
+  for (const AcknowledgementBatch& batch : batches) {
+    for (const TypedRange& run : runs_of(batch, batch.first_offset)) {
+      const bool accept = run.type == AcknowledgeType::ACCEPT;
+      const bool to_dlq = dlq && run.type == AcknowledgeType::REJECT;
+      const RecordState verdict = accept ? RecordState::ACKNOWLEDGED : rejected(to_dlq);
+      for (Offset at = run.first_offset; at <= run.last_offset;) {
+        Offset last = 0;
+        if (staged_same(owner, run.type, at, last)) {
+          at = std::min(last, run.last_offset) + 1;
+          continue;
+        }
+        const Acquired* acquired = acquired_at(at);
+        if (acquired == nullptr || acquired->member_id != member_id) {
+          return invalid_state("The record is not acquired by this member.");
+        }
+        last = std::min(run.last_offset, acquired->last_offset);
+        move_to(RecordState::ACQUIRED, RecordState::TX_PENDING);
+        change.add_staged(at, last, acquired->delivery_count, static_cast<int8_t>(run.type), verdict);
+        fresh += last - at + 1;
+        at = last + 1;
+      }
+    }
+  }
+  if (fresh == 0) return {};
+  const std::optional<Owner> known = hard_.batches.find_owner(owner);
+  if (hard_.batches.staged() + fresh > max_staged_records ||
+      (!known && hard_.batches.owner_count() >= kMaxOwners)) {
+    return {ErrorCode::THROTTLING_QUOTA_EXCEEDED, "Too many records are staged in this share partition."};
+  }
+  change.owners.push_back(known.value_or(owner));
+  return {};
+}
+
+bool SharePartition::is_staged_by(const Owner& owner, const std::vector<AcknowledgementBatch>& batches) const {
+  for (const AcknowledgementBatch& batch : batches) {
+    for (const TypedRange& run : runs_of(batch, batch.first_offset)) {
+      for (Offset at = run.first_offset; at <= run.last_offset;) {
+        Offset last = 0;
+        if (!staged_same(owner, run.type, at, last)) return false;
+        at = last + 1;
+      }
+    }
+  }
+  return true;
+}
+
+void SharePartition::archive_aborted(ProducerId producer, PartitionChange& change) const {
+  if (!soft_) return;
+  for (const OffsetRange& range : hard_.batches.staged_by(producer)) {
+    const Offset last = std::min(range.last_offset, soft_->log_start_offset - 1);
+    if (range.first_offset > last) continue;
+    const int16_t count = hard_.batches.at_or_after(range.first_offset)->second.delivery_count;
+    change.add(range.first_offset, last, move_to(RecordState::TX_PENDING, RecordState::ARCHIVED), count);
+  }
+}
+
+}  // namespace ackord::share

@@ -1,0 +1,170 @@
+// ShareShard: transactional acknowledgements: guards, stages, markers (protocol 1.1-1.4).
+#include <algorithm>
+#include <set>
+
+#include "broker/share/share_shard.h"
+
+namespace ackord::share {
+
+namespace {
+
+constexpr int64_t kGuardLifetimeMs = 60000;
+
+PartitionError failure(ErrorCode code, std::string why) { return {code, std::move(why)}; }
+
+// A failure for good of a stage: the transaction may not commit without these acknowledgements (1.3).
+bool dooms(ErrorCode code) {
+  return code == ErrorCode::INVALID_RECORD_STATE || code == ErrorCode::INVALID_REQUEST;
+}
+
+}  // namespace
+
+ShareShard::Outcome<Guard> ShareShard::decide(const TakeGuard& op, io::Now now) const {
+  auto outcome = Outcome<Guard>::answer({op.token, config_.incarnation});
+  outcome.effects.push_back(GuardEffect{op.owner, op.token, now.steady_ms + kGuardLifetimeMs});
+  return outcome;
+}
+
+bool ShareShard::has_staged(ProducerId id) const { return last_epoch_of(id, std::nullopt) >= 0; }
+
+int16_t ShareShard::last_epoch_of(ProducerId id, const std::optional<log::ProducerView>& view) const {
+  int16_t last = view ? view->producer.epoch : int16_t{-1};
+  const auto at = hard_.staged_by.find(id);
+  if (at == hard_.staged_by.end()) return last;
+  for (const SharePartitionKey& key : at->second) {
+    if (const SharePartition* partition = find(key)) {
+      last = std::max(last, partition->hard().batches.highest_epoch(id));
+    }
+  }
+  return last;
+}
+
+PartitionError ShareShard::check_guard(const Guard& guard, const OwnerId& owner, io::Now now) const {
+  const auto at = soft_.guards.find(guard.token);
+  if (at != soft_.guards.end() && guard.incarnation == config_.incarnation && at->second.owner == owner &&
+      at->second.deadline_ms > now.steady_ms) {
+    return {};
+  }
+  if (guard.incarnation != config_.incarnation) {
+    return failure(ErrorCode::COORDINATOR_NOT_AVAILABLE, "The share state was loaded anew since the request began.");
+  }
+  return failure(ErrorCode::INVALID_TXN_STATE, "The transaction ended while the request was under way.");
+}
+
+PartitionError ShareShard::check_stage(const Stage& op, io::Now now) const {
+  OwnerId owner{op.owner.producer_id, {}, {}};
+  if (op.owner.is_batch() && !op.partitions.empty()) {
+    owner.group_id = op.partitions.front().key.group_id;
+    if (op.owner.transaction_id) owner.transaction_id = *op.owner.transaction_id;
+  }
+  PartitionError guard = check_guard(op.guard, owner, now);
+  if (!guard.ok() || op.owner.is_batch()) return guard;
+  if (op.owner.producer_epoch < last_epoch_of(op.owner.producer_id, op.producer)) {
+    return failure(ErrorCode::INVALID_PRODUCER_EPOCH, "The producer has a newer epoch.");
+  }
+  return {};
+}
+
+ShareShard::Outcome<Stage::Reply> ShareShard::decide(const Stage& op, io::Now now) const {
+  auto outcome = Outcome<Stage::Reply>::answer({});
+  outcome.effects.push_back(GuardUsedEffect{op.guard.token});
+  const PartitionError refused = check_stage(op, now);
+  if (!refused.ok()) {
+    outcome.reply.assign(op.partitions.size(), {refused, false});
+    return outcome;
+  }
+  Owner owner = op.owner;
+  owner.staged_timestamp_ms = now.wall_ms;
+  coordinator::Batch<Record> snapshots;
+  coordinator::Batch<Record> stage;
+  // The header of the batch makes the log part of the producer's transaction; a batch transaction has no producer.
+  if (!owner.is_batch()) stage.transaction = log::ProducerStamp{owner.producer_id, owner.producer_epoch};
+  std::set<SharePartitionKey> seen;
+  for (const Stage::Partition& asked : op.partitions) {
+    PartitionError error;
+    PartitionChange change;
+    const SharePartition* partition = find(asked.key);
+    if (!seen.insert(asked.key).second) {
+      error = failure(ErrorCode::INVALID_REQUEST, "The partition is named twice.");
+    } else if (partition == nullptr) {
+      error = failure(ErrorCode::INVALID_RECORD_STATE, "The record is not acquired by this member.");
+    } else {
+      error = check_staged_batches(asked.batches);
+      if (error.ok()) {
+        error = partition->stage(owner, op.member_id, asked.batches, asked.dlq, asked.max_staged_records, change);
+      }
+    }
+    if (error.ok() && !change.empty()) {
+      ShareUpdate update = partition->update_of(asked.key, change);
+      if (snapshot_due(*partition)) {
+        // Not in the stage's batch: a snapshot is no part of any transaction.
+        ShareSnapshot snapshot{asked.key, partition->snapshot_value({}, now.wall_ms)};
+        update.snapshot_epoch = snapshot.value->snapshot_epoch;
+        snapshots.records.push_back(std::move(snapshot));
+      }
+      stage.records.push_back(std::move(update));
+    }
+    const bool doom = dooms(error.error_code);
+    outcome.reply.push_back({std::move(error), doom});
+  }
+  if (!snapshots.records.empty()) outcome.batches.push_back(std::move(snapshots));
+  if (!stage.records.empty()) outcome.batches.push_back(std::move(stage));
+  return outcome;
+}
+
+ShareShard::Outcome<IsStagedBy::Reply> ShareShard::decide(const IsStagedBy& op, io::Now) const {
+  IsStagedBy::Reply reply;
+  reply.staged = !op.partitions.empty();
+  for (const IsStagedBy::Partition& asked : op.partitions) {
+    const SharePartition* partition = find(asked.key);
+    reply.staged = reply.staged && partition != nullptr && check_staged_batches(asked.batches).ok() &&
+                   partition->is_staged_by(op.owner, asked.batches);
+  }
+  return Outcome<IsStagedBy::Reply>::answer(reply);
+}
+
+// As the log's own partitions check markers, with the owners of what is staged as a second witness: their epochs do
+// not expire with the log's producer state.
+PartitionError ShareShard::check_marker(const Marker& op) const {
+  const log::EndMarker& marker = op.marker;
+  const int16_t last = last_epoch_of(marker.producer.id, op.producer);
+  const bool repeat = marker.transaction_version >= 2 && last >= 0 && marker.producer.epoch == last;
+  if (marker.producer.epoch < last || (repeat && has_staged(marker.producer.id))) {
+    return failure(ErrorCode::INVALID_PRODUCER_EPOCH, "The marker's epoch is not above the producer's last one.");
+  }
+  if (op.producer && marker.coordinator_epoch < op.producer->coordinator_epoch) {
+    return failure(ErrorCode::TRANSACTION_COORDINATOR_FENCED, "The marker comes from an older coordinator.");
+  }
+  return {};
+}
+
+ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now) const {
+  const ProducerId id = op.marker.producer.id;
+  Marker::Reply reply{check_marker(op), 0};
+  if (!reply.error.ok()) return Outcome<Marker::Reply>::answer(std::move(reply));
+  const int16_t last = last_epoch_of(id, op.producer);
+  if (op.marker.transaction_version >= 2 && last >= 0 && op.marker.producer.epoch == last) {
+    return Outcome<Marker::Reply>::answer(std::move(reply));  // a repeat: success without effect
+  }
+  coordinator::Batch<Record> after;
+  const auto staged_by = hard_.staged_by.find(id);
+  if (staged_by != hard_.staged_by.end()) {
+    for (const SharePartitionKey& key : staged_by->second) {
+      const SharePartition* partition = find(key);
+      if (partition == nullptr) continue;
+      for (const OffsetRange& range : partition->hard().batches.staged_by(id)) {
+        reply.resolved_records += range.last_offset - range.first_offset + 1;
+      }
+      if (op.marker.commit) continue;
+      PartitionChange change;
+      partition->archive_aborted(id, change);
+      if (!change.empty()) after.records.push_back(partition->update_of(key, change));
+    }
+  }
+  auto outcome = Outcome<Marker::Reply>::answer(std::move(reply));
+  outcome.batches.push_back({{}, std::nullopt, op.marker});
+  if (!after.records.empty()) outcome.batches.push_back(std::move(after));
+  return outcome;
+}
+
+}  // namespace ackord::share
