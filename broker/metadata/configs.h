@@ -1,25 +1,29 @@
-// Configs in force, as the rooms use them: names and defaults are Kafka's (facts of 4.4), ours are marked.
-// The tables behind DescribeConfigs are in config_tables.h.
+// Configs in force, as the rooms use them: names and defaults are Kafka's (facts of 4.4), ours are
+// marked. The tables behind DescribeConfigs are in config_tables.h.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace ackord::metadata {
 
-// What a share group runs with (group config, bounded by the broker's limits, else the broker's value).
+// What a share group runs with (group config, bounded by the broker's limits, else the broker's
+// value).
 struct GroupConfig {
   int32_t share_session_timeout_ms = 45000;
   int32_t share_heartbeat_interval_ms = 5000;
   int32_t share_record_lock_duration_ms = 30000;
   int32_t share_delivery_count_limit = 5;
   int32_t share_partition_max_record_locks = 2000;
-  std::string share_auto_offset_reset = "latest";        // latest | earliest | by_duration:ISO-8601
+  std::string share_auto_offset_reset = "latest";  // latest | earliest | by_duration:ISO-8601
   std::string share_isolation_level = "read_uncommitted";
   bool share_renew_acknowledge_enable = true;
   int32_t share_assignment_interval_ms = 1000;
-  int32_t share_partition_max_staged_records = 200000;   // ours: protocol 1.2
-  std::string dead_letter_topic;                         // errors.deadletterqueue.topic.name; "" = off
+  int32_t share_partition_max_staged_records = 200000;  // ours: protocol 1.2
+  std::string dead_letter_topic;  // errors.deadletterqueue.topic.name; "" = off
 };
 
 // Broker-wide values that rooms below main need. Filled by main from server.properties.
@@ -43,14 +47,60 @@ struct BrokerConfig {
   int32_t share_coordinator_snapshot_update_records_per_snapshot = 500;
   int32_t group_share_max_size = 200;
   int32_t group_share_max_share_sessions = 2000;
-  int32_t group_share_session_timeout_ms = 45000, group_share_min_session_timeout_ms = 45000, group_share_max_session_timeout_ms = 60000;
-  int32_t group_share_heartbeat_interval_ms = 5000, group_share_min_heartbeat_interval_ms = 5000, group_share_max_heartbeat_interval_ms = 15000;
-  int32_t group_share_record_lock_duration_ms = 30000, group_share_min_record_lock_duration_ms = 15000, group_share_max_record_lock_duration_ms = 60000;
-  int32_t group_share_delivery_count_limit = 5, group_share_min_delivery_count_limit = 2, group_share_max_delivery_count_limit = 10;
-  int32_t group_share_partition_max_record_locks = 2000, group_share_min_partition_max_record_locks = 100, group_share_max_partition_max_record_locks = 4000;
+  int32_t group_share_session_timeout_ms = 45000, group_share_min_session_timeout_ms = 45000,
+          group_share_max_session_timeout_ms = 60000;
+  int32_t group_share_heartbeat_interval_ms = 5000, group_share_min_heartbeat_interval_ms = 5000,
+          group_share_max_heartbeat_interval_ms = 15000;
+  int32_t group_share_record_lock_duration_ms = 30000,
+          group_share_min_record_lock_duration_ms = 15000,
+          group_share_max_record_lock_duration_ms = 60000;
+  int32_t group_share_delivery_count_limit = 5, group_share_min_delivery_count_limit = 2,
+          group_share_max_delivery_count_limit = 10;
+  int32_t group_share_partition_max_record_locks = 2000,
+          group_share_min_partition_max_record_locks = 100,
+          group_share_max_partition_max_record_locks = 4000;
   int32_t max_incremental_fetch_session_cache_slots = 1000;
   int32_t fetch_max_bytes = 57671680;
   int32_t connections_max_idle_ms = 600000;
+};
+
+// The numbers of DescribeConfigs (ConfigType, ConfigSource).
+enum class ConfigType : int8_t {
+  kBoolean = 1,
+  kString = 2,
+  kInt = 3,
+  kShort = 4,
+  kLong = 5,
+  kDouble = 6,
+  kList = 7,
+  kClass = 8,
+  kPassword = 9,
+};
+enum class ConfigSource : int8_t {
+  kTopic = 1,
+  kDynamicBroker = 2,
+  kDynamicDefaultBroker = 3,
+  kStaticBroker = 4,
+  kDefault = 5,
+  kGroup = 8,
+};
+
+// One config in force, as DescribeConfigs and CreateTopics show it.
+struct DescribedConfig {
+  struct Synonym {
+    std::string name;
+    std::optional<std::string> value;
+    ConfigSource source = ConfigSource::kDefault;
+    friend bool operator==(const Synonym&, const Synonym&) = default;
+  };
+  std::string name;
+  std::optional<std::string> value;  // null: none, or a secret
+  ConfigType type = ConfigType::kString;
+  ConfigSource source = ConfigSource::kDefault;
+  bool read_only = false;
+  bool sensitive = false;
+  std::vector<Synonym> synonyms;   // where the value comes from, the deciding one first
+  std::string_view documentation;  // of the table, which lives for ever
 };
 
 }  // namespace ackord::metadata

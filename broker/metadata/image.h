@@ -1,5 +1,5 @@
-// MetadataImage: what the broker knows of topics, configs and features. One copy per core, changed only by metadata
-// records, in the order of the metadata log, so all cores see the same history.
+// MetadataImage: what the broker knows of topics, configs and features. One copy per core, changed
+// only by metadata records, in the order of the metadata log, so all cores see the same history.
 //
 // Threads: a core reads its own copy only. References into it live until the next co_await.
 #pragma once
@@ -23,12 +23,13 @@ inline constexpr std::string_view kTransactionTopic = "__transaction_state";
 inline constexpr std::string_view kShareStateTopic = "__share_group_state";
 bool is_internal(std::string_view topic);
 
-using ConfigMap = std::map<std::string, std::string, std::less<>>;   // only what was set
+using ConfigMap = std::map<std::string, std::string, std::less<>>;  // only what was set
 
 struct TopicImage {
   TopicName name;
   Uuid id;
   int32_t partitions = 0;
+  std::vector<int32_t> leader_epochs;  // by partition; behind its end: 0
   ConfigMap configs;
   bool internal() const { return is_internal(name); }
 };
@@ -49,25 +50,40 @@ class MetadataImage {
   std::shared_ptr<const TopicImage> topic(std::string_view name) const;
   std::shared_ptr<const TopicImage> topic(const Uuid& id) const;
   // By name, in order.
-  const std::map<std::string, std::shared_ptr<const TopicImage>, std::less<>>& topics() const { return by_name_; }
+  const std::map<std::string, std::shared_ptr<const TopicImage>, std::less<>>& topics() const {
+    return by_name_;
+  }
   const Features& features() const { return features_; }
   // What was set for a group (resource type GROUP); null when nothing was.
   const ConfigMap* group_configs(std::string_view group) const;
-  // Cluster-wide and this broker's dynamic configs.
+  // Dynamic configs of all brokers, and of this one alone: those come first.
   const ConfigMap& broker_configs() const { return broker_configs_; }
+  const ConfigMap& node_configs() const { return node_configs_; }
 
   // ---- changes, by the metadata room alone
   void put_topic(std::shared_ptr<const TopicImage> topic);
-  void remove_topic(const Uuid& id);
-  void put_group_configs(std::string group, ConfigMap configs);
-  void put_broker_configs(ConfigMap configs) { broker_configs_ = std::move(configs); }
+  // Null when there was none.
+  std::shared_ptr<const TopicImage> remove_topic(const Uuid& id);
+  // Of a topic that is there. Who holds a pointer to it keeps what it had.
+  void put_partition(const Uuid& id, int32_t partition, int32_t leader_epoch);
+  // No value takes the setting away.
+  void put_topic_config(std::string_view topic, const std::string& name,
+                        std::optional<std::string> value);
+  void put_group_config(const std::string& group, const std::string& name,
+                        std::optional<std::string> value);
+  void put_broker_config(const std::string& name, std::optional<std::string> value);
+  void put_node_config(const std::string& name, std::optional<std::string> value);
+  // Level 0 takes the feature away.
   void put_feature(std::string name, int16_t level, int64_t epoch);
 
  private:
+  TopicImage* edit(const Uuid& id);
+
   std::map<std::string, std::shared_ptr<const TopicImage>, std::less<>> by_name_;
   std::unordered_map<Uuid, std::shared_ptr<const TopicImage>> by_id_;
   std::map<std::string, ConfigMap, std::less<>> group_configs_;
   ConfigMap broker_configs_;
+  ConfigMap node_configs_;
   Features features_;
 };
 

@@ -1,0 +1,339 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "broker/metadata/config_tables.h"
+
+namespace ackord::metadata {
+namespace {
+
+using Synonym = DescribedConfig::Synonym;
+
+template <class Map>
+const std::string* find_value(const Map& map, std::string_view name) {
+  const auto at = map.find(name);
+  return at == map.end() ? nullptr : &at->second;
+}
+
+// As it is shown; a text that does not parse stays what it is.
+std::string shown(const ConfigDef& def, const std::string& value) {
+  Result<std::string> parsed = parse_config(def, value);
+  return parsed ? std::move(*parsed) : value;
+}
+
+// Of one broker config: every place that gives it a value, the deciding one first.
+std::vector<Synonym> broker_synonyms(const ConfigDef& def, const BrokerValues& broker) {
+  std::vector<Synonym> synonyms;
+  const std::string name(def.name);
+  auto add = [&](const std::string* value, ConfigSource source) {
+    if (value != nullptr) synonyms.push_back({name, shown(def, *value), source});
+  };
+  add(find_value(broker.node, def.name), ConfigSource::kDynamicBroker);
+  add(find_value(broker.cluster, def.name), ConfigSource::kDynamicDefaultBroker);
+  add(find_value(broker.properties, def.name), ConfigSource::kStaticBroker);
+  if (def.default_value != nullptr)
+    synonyms.push_back({name, std::string(def.default_value), ConfigSource::kDefault});
+  return synonyms;
+}
+
+// Broker configs of a coarser unit, which count when the finer one has no value.
+struct Coarser {
+  std::string_view fine;
+  std::string_view coarse;
+  int64_t factor;
+};
+constexpr std::array kCoarser = {
+    Coarser{"log.retention.ms", "log.retention.minutes", 60000},
+    Coarser{"log.retention.ms", "log.retention.hours", 3600000},
+    Coarser{"log.roll.ms", "log.roll.hours", 3600000},
+    Coarser{"log.roll.jitter.ms", "log.roll.jitter.hours", 3600000},
+    Coarser{"log.flush.interval.ms", "log.flush.scheduler.interval.ms", 1},
+};
+
+int64_t to_number(std::string_view text, int64_t fallback) {
+  int64_t number = fallback;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::optional<std::string> broker_value(std::string_view name, const BrokerValues& broker) {
+  const ConfigDef* def = find_config(broker_config_defs(), name);
+  if (def == nullptr) return std::nullopt;
+  std::vector<Synonym> synonyms = broker_synonyms(*def, broker);
+  if (!synonyms.empty()) return std::move(synonyms.front().value);
+  for (const Coarser& other : kCoarser) {
+    if (other.fine != name) continue;
+    const std::string* value = find_value(broker.properties, other.coarse);
+    if (value == nullptr) continue;
+    const int64_t number = to_number(*value, -1);
+    return std::to_string(number < 0 ? -1 : number * other.factor);
+  }
+  return std::nullopt;
+}
+
+// Of one topic or group config.
+std::optional<std::string> value_in_force(const ConfigDef& def, const ConfigMap& set,
+                                          const BrokerValues& broker) {
+  if (const std::string* value = find_value(set, def.name)) return shown(def, *value);
+  if (!def.broker_name.empty()) {
+    if (std::optional<std::string> value = broker_value(def.broker_name, broker)) return value;
+  }
+  if (def.default_value == nullptr) return std::nullopt;
+  return std::string(def.default_value);
+}
+
+DescribedConfig described(const ConfigDef& def) {
+  DescribedConfig config;
+  config.name = std::string(def.name);
+  config.type = def.type;
+  config.sensitive = def.type == ConfigType::kPassword;
+  config.documentation = def.documentation;
+  return config;
+}
+
+std::vector<DescribedConfig> describe_resource(std::span<const ConfigDef> table,
+                                               const ConfigMap& set, const BrokerValues& broker,
+                                               ConfigSource own_source) {
+  std::vector<DescribedConfig> all;
+  all.reserve(table.size());
+  for (const ConfigDef& def : table) {
+    const std::string* own = find_value(set, def.name);
+    if (def.kind == ConfigKind::kInternal && own == nullptr) continue;
+    DescribedConfig config = described(def);
+    config.value = value_in_force(def, set, broker);
+    if (own != nullptr) config.synonyms.push_back({config.name, shown(def, *own), own_source});
+    const ConfigDef* behind =
+        def.broker_name.empty() ? nullptr : find_config(broker_config_defs(), def.broker_name);
+    if (behind != nullptr) {
+      for (Synonym& synonym : broker_synonyms(*behind, broker))
+        config.synonyms.push_back(std::move(synonym));
+    } else if (!def.broker_name.empty() && def.default_value != nullptr) {
+      config.synonyms.push_back(
+          {std::string(def.broker_name), std::string(def.default_value), ConfigSource::kDefault});
+    }
+    if (!config.synonyms.empty()) config.source = config.synonyms.front().source;
+    all.push_back(std::move(config));
+  }
+  return all;
+}
+
+Result<void> check_known(std::span<const ConfigDef> table, std::string_view kind,
+                         const ConfigMap& configs) {
+  for (const auto& [name, value] : configs) {
+    const ConfigDef* def = find_config(table, name);
+    if (def == nullptr)
+      return error(ErrorCode::INVALID_CONFIG,
+                   fmt::format("Unknown {} config name: {}", kind, name));
+    Result<std::string> parsed = parse_config(*def, value);
+    if (!parsed) return parsed.error();
+  }
+  return {};
+}
+
+// A group config that the broker bounds.
+struct Bounded {
+  std::string_view name;
+  int32_t GroupConfig::* value;
+  int32_t BrokerConfig::* fallback;
+  int32_t BrokerConfig::* least;
+  int32_t BrokerConfig::* most;
+};
+constexpr std::array kBounded = {
+    Bounded{"share.session.timeout.ms", &GroupConfig::share_session_timeout_ms,
+            &BrokerConfig::group_share_session_timeout_ms,
+            &BrokerConfig::group_share_min_session_timeout_ms,
+            &BrokerConfig::group_share_max_session_timeout_ms},
+    Bounded{"share.heartbeat.interval.ms", &GroupConfig::share_heartbeat_interval_ms,
+            &BrokerConfig::group_share_heartbeat_interval_ms,
+            &BrokerConfig::group_share_min_heartbeat_interval_ms,
+            &BrokerConfig::group_share_max_heartbeat_interval_ms},
+    Bounded{"share.record.lock.duration.ms", &GroupConfig::share_record_lock_duration_ms,
+            &BrokerConfig::group_share_record_lock_duration_ms,
+            &BrokerConfig::group_share_min_record_lock_duration_ms,
+            &BrokerConfig::group_share_max_record_lock_duration_ms},
+    Bounded{"share.delivery.count.limit", &GroupConfig::share_delivery_count_limit,
+            &BrokerConfig::group_share_delivery_count_limit,
+            &BrokerConfig::group_share_min_delivery_count_limit,
+            &BrokerConfig::group_share_max_delivery_count_limit},
+    Bounded{"share.partition.max.record.locks", &GroupConfig::share_partition_max_record_locks,
+            &BrokerConfig::group_share_partition_max_record_locks,
+            &BrokerConfig::group_share_min_partition_max_record_locks,
+            &BrokerConfig::group_share_max_partition_max_record_locks},
+};
+
+}  // namespace
+
+Result<void> check_topic_configs(const ConfigMap& configs) {
+  Result<void> known = check_known(topic_config_defs(), "topic", configs);
+  if (!known) return known;
+  auto number = [&configs](std::string_view name, int64_t fallback) {
+    const std::string* value = find_value(configs, name);
+    const ConfigDef* def = find_config(topic_config_defs(), name);
+    return value == nullptr ? fallback : to_number(shown(*def, *value), fallback);
+  };
+  const int64_t least = number("min.compaction.lag.ms", 0);
+  const int64_t most = number("max.compaction.lag.ms", INT64_MAX);
+  if (least > most) {
+    return error(
+        ErrorCode::INVALID_CONFIG,
+        fmt::format(
+            "conflict topic config setting min.compaction.lag.ms ({}) > max.compaction.lag.ms ({})",
+            least, most));
+  }
+  const std::string* remote = find_value(configs, "remote.storage.enable");
+  if (remote != nullptr &&
+      shown(*find_config(topic_config_defs(), "remote.storage.enable"), *remote) == "true") {
+    return error(ErrorCode::INVALID_CONFIG,
+                 "Tiered Storage functionality is disabled in the broker. "
+                 "Topic cannot be configured with remote log storage.");
+  }
+  return {};
+}
+
+Result<void> check_group_configs(const ConfigMap& configs, const BrokerConfig& broker) {
+  Result<void> known = check_known(group_config_defs(), "group", configs);
+  if (!known) return known;
+  for (const Bounded& bounded : kBounded) {
+    const std::string* value = find_value(configs, bounded.name);
+    if (value == nullptr) continue;
+    const int64_t number =
+        to_number(shown(*find_config(group_config_defs(), bounded.name), *value), 0);
+    if (number < broker.*bounded.least || number > broker.*bounded.most) {
+      return error(ErrorCode::INVALID_CONFIG,
+                   fmt::format("{} must be in the range {} to {} inclusive.", bounded.name,
+                               broker.*bounded.least, broker.*bounded.most));
+    }
+  }
+  const GroupConfig group = effective_group_config(configs, broker);
+  if (group.share_session_timeout_ms <= group.share_heartbeat_interval_ms) {
+    return error(ErrorCode::INVALID_CONFIG,
+                 "share.session.timeout.ms must be greater than share.heartbeat.interval.ms");
+  }
+  return {};
+}
+
+Result<void> check_broker_configs(const ConfigMap& configs) {
+  std::vector<std::string_view> fixed;
+  for (const auto& [name, value] : configs) {
+    const ConfigDef* def = find_config(broker_config_defs(), name);
+    if (def == nullptr || def->kind != ConfigKind::kDynamic) {
+      fixed.push_back(name);
+      continue;
+    }
+    Result<std::string> parsed = parse_config(*def, value);
+    if (!parsed) return error(ErrorCode::INVALID_REQUEST, parsed.error().message);
+  }
+  if (fixed.empty()) return {};
+  return error(
+      ErrorCode::INVALID_REQUEST,
+      fmt::format("Cannot update these configs dynamically: [{}]", fmt::join(fixed, ", ")));
+}
+
+std::vector<DescribedConfig> describe_topic_configs(const ConfigMap& configs,
+                                                    const BrokerValues& broker) {
+  return describe_resource(topic_config_defs(), configs, broker, ConfigSource::kTopic);
+}
+
+std::vector<DescribedConfig> describe_group_configs(const ConfigMap& configs,
+                                                    const BrokerValues& broker) {
+  return describe_resource(group_config_defs(), configs, broker, ConfigSource::kGroup);
+}
+
+std::vector<DescribedConfig> describe_broker_configs(const BrokerValues& broker) {
+  std::vector<DescribedConfig> all;
+  for (const ConfigDef& def : broker_config_defs()) {
+    DescribedConfig config = described(def);
+    config.read_only = def.kind != ConfigKind::kDynamic;
+    config.synonyms = broker_synonyms(def, broker);
+    if (!config.synonyms.empty()) {
+      config.value = config.synonyms.front().value;
+      config.source = config.synonyms.front().source;
+    }
+    if (config.sensitive) {
+      config.value.reset();
+      for (Synonym& synonym : config.synonyms) synonym.value.reset();
+    }
+    all.push_back(std::move(config));
+  }
+  return all;
+}
+
+std::vector<DescribedConfig> describe_cluster_configs(const ConfigMap& cluster) {
+  std::vector<DescribedConfig> all;
+  for (const auto& [name, value] : cluster) {
+    const ConfigDef* def = find_config(broker_config_defs(), name);
+    if (def == nullptr) continue;
+    DescribedConfig config = described(*def);
+    config.value = shown(*def, value);
+    config.source = ConfigSource::kDynamicDefaultBroker;
+    config.synonyms.push_back({name, config.value, config.source});
+    all.push_back(std::move(config));
+  }
+  return all;
+}
+
+log::LogConfig effective_log_config(const ConfigMap& configs, const BrokerValues& broker) {
+  auto text = [&](std::string_view name) {
+    return value_in_force(*find_config(topic_config_defs(), name), configs, broker).value_or("");
+  };
+  auto number = [&](std::string_view name) { return to_number(text(name), 0); };
+  log::LogConfig log;
+  log.segment_bytes = number("segment.bytes");
+  if (const std::string* bytes = find_value(configs, "internal.segment.bytes"))
+    log.segment_bytes = to_number(*bytes, log.segment_bytes);
+  log.segment_ms = number("segment.ms");
+  log.segment_index_bytes = static_cast<int32_t>(number("segment.index.bytes"));
+  log.index_interval_bytes = static_cast<int32_t>(number("index.interval.bytes"));
+  log.max_message_bytes = static_cast<int32_t>(number("max.message.bytes"));
+  log.retention_ms = number("retention.ms");
+  log.retention_bytes = number("retention.bytes");
+  const std::vector<std::string> policy = split_list(text("cleanup.policy"));
+  log.compact = std::find(policy.begin(), policy.end(), "compact") != policy.end();
+  log.remove = std::find(policy.begin(), policy.end(), "delete") != policy.end();
+  log.compression_type = text("compression.type");
+  const ConfigDef* level =
+      find_config(topic_config_defs(), "compression." + log.compression_type + ".level");
+  log.compression_level = level == nullptr ? -1 : static_cast<int>(number(level->name));
+  log.log_append_time = text("message.timestamp.type") == "LogAppendTime";
+  log.timestamp_before_max_ms = number("message.timestamp.before.max.ms");
+  log.timestamp_after_max_ms = number("message.timestamp.after.max.ms");
+  return log;
+}
+
+GroupConfig effective_group_config(const ConfigMap& configs, const BrokerConfig& broker) {
+  GroupConfig group;
+  auto number = [&configs](std::string_view name, int32_t fallback) {
+    const std::string* value = find_value(configs, name);
+    if (value == nullptr) return fallback;
+    const Result<std::string> parsed =
+        parse_config(*find_config(group_config_defs(), name), *value);
+    return parsed ? static_cast<int32_t>(to_number(*parsed, fallback)) : fallback;
+  };
+  for (const Bounded& bounded : kBounded) {
+    const int32_t value = number(bounded.name, broker.*bounded.fallback);
+    // A maximum below the minimum is the operator's slip; the minimum counts then.
+    group.*bounded.value = std::max(broker.*bounded.least, std::min(value, broker.*bounded.most));
+  }
+  group.share_assignment_interval_ms =
+      number("share.assignment.interval.ms", group.share_assignment_interval_ms);
+  group.share_partition_max_staged_records =
+      number("share.partition.max.staged.records", group.share_partition_max_staged_records);
+  auto text = [&configs](std::string_view name, std::string fallback) {
+    const std::string* value = find_value(configs, name);
+    if (value == nullptr) return fallback;
+    Result<std::string> parsed = parse_config(*find_config(group_config_defs(), name), *value);
+    return parsed ? std::move(*parsed) : fallback;
+  };
+  group.share_auto_offset_reset = text("share.auto.offset.reset", group.share_auto_offset_reset);
+  group.share_isolation_level = text("share.isolation.level", group.share_isolation_level);
+  group.share_renew_acknowledge_enable =
+      text("share.renew.acknowledge.enable",
+           group.share_renew_acknowledge_enable ? "true" : "false") == "true";
+  group.dead_letter_topic = text("errors.deadletterqueue.topic.name", group.dead_letter_topic);
+  return group;
+}
+
+}  // namespace ackord::metadata

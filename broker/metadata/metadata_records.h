@@ -1,0 +1,39 @@
+// The records of `__cluster_metadata-0` that Ackord makes and reads, in Kafka's own schemas and
+// framing: key null; value = frame version 1 | record type | record version (each an unsigned
+// varint) | body (KIP-631). Other types (ACLs, quotas, SCRAM, changes of leaders and ISRs, …) are
+// left alone: they stay in the log and say nothing here.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "broker/log/types.h"
+#include "protocol/generated/abort_transaction_record.h"
+#include "protocol/generated/begin_transaction_record.h"
+#include "protocol/generated/config_record.h"
+#include "protocol/generated/end_transaction_record.h"
+#include "protocol/generated/feature_level_record.h"
+#include "protocol/generated/partition_record.h"
+#include "protocol/generated/producer_ids_record.h"
+#include "protocol/generated/register_broker_record.h"
+#include "protocol/generated/remove_topic_record.h"
+#include "protocol/generated/topic_record.h"
+#include "protocol/types/result.h"
+
+namespace ackord::metadata {
+
+using MetadataRecord =
+    std::variant<protocol::FeatureLevelRecord, protocol::TopicRecord, protocol::PartitionRecord,
+                 protocol::RemoveTopicRecord, protocol::ConfigRecord, protocol::ProducerIdsRecord,
+                 protocol::RegisterBrokerRecord, protocol::BeginTransactionRecord,
+                 protocol::EndTransactionRecord, protocol::AbortTransactionRecord>;
+
+// In the newest version of its type.
+log::EncodedRecord encode_record(const MetadataRecord& record);
+// nullopt: a type that is not in the variant. CORRUPT_MESSAGE for bytes that are no such record.
+// Borrows from `value`.
+Result<std::optional<MetadataRecord>> decode_record(std::span<const std::byte> value);
+
+}  // namespace ackord::metadata

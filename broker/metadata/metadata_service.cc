@@ -1,0 +1,568 @@
+#include "broker/metadata/metadata_service.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "broker/base/assert.h"
+#include "broker/base/logging.h"
+#include "broker/coordinator/runtime.h"
+#include "broker/metadata/config_tables.h"
+#include "broker/metadata/every_core.h"
+#include "broker/metadata/metadata_shard.h"
+#include "broker/metadata/metadata_snapshot.h"
+#include "broker/metadata/topic_rules.h"
+#include "broker/metadata/turns.h"
+
+namespace ackord::metadata {
+namespace {
+
+using Runner = coordinator::ShardRunner<MetadataShard>;
+
+// Kafka's fixed id of the metadata topic: the number 1.
+Uuid metadata_topic_id() {
+  Uuid id;
+  id.bytes[15] = 1;
+  return id;
+}
+
+TopicPartition metadata_partition() { return {TopicName(kMetadataTopic), 0}; }
+
+// The metadata log is never cut by time or size.
+log::LogConfig metadata_log_config() {
+  log::LogConfig config;
+  config.retention_ms = -1;
+  config.remove = false;
+  return config;
+}
+
+struct PartitionEpoch {
+  TopicPartition partition;
+  int32_t leader_epoch;
+};
+
+class Service : public MetadataService {
+ public:
+  Service(io::Environment& environment, log::LogService& logs, MetadataSettings settings)
+      : environment_(environment),
+        logs_(logs),
+        settings_(std::move(settings)),
+        home_(logs.core_of(metadata_partition())),
+        images_(environment.cores.size()) {
+    ACKORD_ASSERT(!settings_.listeners.empty(), "main gives at least one listener");
+    const AdvertisedListener& first = settings_.listeners.front();
+    node_ = Node{settings_.node_id, first.host, first.port, settings_.rack};
+  }
+
+  io::Task<Result<void>> load(std::vector<log::FoundPartition> found) override {
+    auto work = load_at_home(std::move(found));
+    auto hop = io::on(home_.executor, std::move(work));
+    Result<void> result = co_await std::move(hop);
+    co_return result;
+  }
+
+  const MetadataImage& image() const override {
+    return images_[static_cast<size_t>(environment_.here().index)];
+  }
+
+  io::Task<std::vector<CreatedTopic>> create_topics(std::vector<CreateTopic> topics,
+                                                    bool validate_only) override {
+    auto work = create_at_home(std::move(topics), validate_only);
+    auto hop = io::on(home_.executor, std::move(work));
+    std::vector<CreatedTopic> result = co_await std::move(hop);
+    co_return result;
+  }
+
+  io::Task<CreatedTopic> auto_create(TopicName name) override {
+    auto work = auto_create_at_home(std::move(name));
+    auto hop = io::on(home_.executor, std::move(work));
+    CreatedTopic result = co_await std::move(hop);
+    co_return result;
+  }
+
+  io::Task<ErrorCode> delete_topic(Uuid id) override {
+    auto work = delete_at_home(id);
+    auto hop = io::on(home_.executor, std::move(work));
+    const ErrorCode result = co_await std::move(hop);
+    co_return result;
+  }
+
+  io::Task<Result<std::shared_ptr<const TopicImage>>> ensure_internal_topic(
+      std::string_view name) override {
+    ACKORD_ASSERT(is_internal(name), "only the state topics are made this way");
+    if (auto topic = image().topic(name)) co_return topic;
+    TopicName owned(name);
+    auto work = auto_create_at_home(std::move(owned));
+    auto hop = io::on(home_.executor, std::move(work));
+    CreatedTopic created = co_await std::move(hop);
+    if (created.error != ErrorCode::NONE)
+      co_return error(created.error, std::move(created.message));
+    co_return std::move(created.topic);
+  }
+
+  io::Task<Result<void>> alter_configs(ResourceType type, std::string resource,
+                                       std::vector<ConfigChange> changes,
+                                       bool validate_only) override {
+    AlterConfigs op{type, std::move(resource), std::move(changes), validate_only};
+    auto work = alter_at_home(std::move(op));
+    auto hop = io::on(home_.executor, std::move(work));
+    Result<void> result = co_await std::move(hop);
+    co_return result;
+  }
+
+  io::Task<Result<ProducerId>> next_producer_id() override {
+    auto work = producer_id_at_home();
+    auto hop = io::on(home_.executor, std::move(work));
+    Result<ProducerId> result = co_await std::move(hop);
+    co_return result;
+  }
+
+  const std::string& cluster_id() const override { return logs_.cluster_id(); }
+  const Node& this_node() const override { return node_; }
+  Node node_for_listener(std::string_view listener) const override {
+    Node node = node_;
+    for (const AdvertisedListener& one : settings_.listeners) {
+      if (one.name != listener) continue;
+      node.host = one.host;
+      node.port = one.port;
+    }
+    return node;
+  }
+  int32_t leader_epoch(const TopicPartition& partition) const override {
+    const auto topic = image().topic(partition.topic);
+    const auto index = static_cast<size_t>(partition.partition);
+    return topic == nullptr || index >= topic->leader_epochs.size() ? 0
+                                                                    : topic->leader_epochs[index];
+  }
+
+  Result<std::vector<DescribedConfig>> describe_configs(ResourceType type,
+                                                        std::string_view resource) const override;
+  std::vector<DescribedConfig> describe_topic(const ConfigMap& configs) const override {
+    return describe_topic_configs(configs, values());
+  }
+
+  log::LogConfig log_config(const TopicImage& topic) const override {
+    return effective_log_config(topic.configs, values());
+  }
+  GroupConfig group_config(std::string_view group) const override {
+    const ConfigMap* configs = image().group_configs(group);
+    return effective_group_config(configs == nullptr ? ConfigMap() : *configs, settings_.broker);
+  }
+  const BrokerConfig& broker_config() const override { return settings_.broker; }
+
+  void on_topic_removed(std::function<void(const TopicImage&)> listener) override {
+    listeners_.push_back(std::move(listener));
+  }
+
+ private:
+  BrokerValues values() const {
+    return {settings_.properties, image().broker_configs(), image().node_configs()};
+  }
+  ShardIdentity identity() const {
+    return {settings_.node_id, settings_.broker, settings_.directory_id};
+  }
+
+  io::Task<Result<void>> load_at_home(std::vector<log::FoundPartition> found);
+  io::Task<Result<void>> reconcile(std::vector<log::FoundPartition> found);
+  io::Task<Result<void>> fill_images();
+  io::Task<std::vector<PartitionEpoch>> epochs_of_core(std::vector<TopicPartition> partitions);
+  protocol::RegisterBrokerRecord registration() const;
+
+  io::Task<std::vector<CreatedTopic>> create_at_home(std::vector<CreateTopic> topics,
+                                                     bool validate_only);
+  io::Task<CreatedTopic> auto_create_at_home(TopicName name);
+  io::Task<std::vector<CreatedTopic>> carry_out(std::vector<TopicPlan> plans, bool validate_only);
+  io::Task<Result<void>> make_logs(const NewTopic& topic);
+  io::Task<void> remove_logs(TopicName name, int32_t partitions);
+  io::Task<ErrorCode> delete_at_home(Uuid id);
+  io::Task<Result<void>> alter_at_home(AlterConfigs op);
+  io::Task<void> configure_logs(ResourceType type, std::string resource);
+  io::Task<Result<ProducerId>> producer_id_at_home();
+  OnEveryCore publish(std::vector<MetadataRecord> records);
+  void apply_to_core(size_t core, const std::vector<MetadataRecord>& records);
+
+  io::Environment& environment_;
+  log::LogService& logs_;
+  const MetadataSettings settings_;
+  const io::Core home_;  // of the shard; all changes happen here
+  Node node_;
+  std::unique_ptr<Runner> runner_;
+  Turns turns_;
+  std::vector<MetadataImage> images_;  // by core; each touched by its core alone
+  std::vector<std::function<void(const TopicImage&)>> listeners_;
+};
+
+// ---- start-up
+
+io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> found) {
+  auto creating = logs_.create(metadata_partition(), metadata_topic_id(), metadata_log_config());
+  Result<void> created = co_await std::move(creating);
+  if (!created) co_return created;
+  std::shared_ptr<log::Partition> partition = logs_.find(metadata_partition());
+  if (partition == nullptr)
+    co_return error(ErrorCode::KAFKA_STORAGE_ERROR, "the metadata log cannot be opened");
+  MetadataShard shard(identity());
+  if (!settings_.log_directory.empty()) {
+    const std::string directory = fmt::format("{}/{}-0", settings_.log_directory, kMetadataTopic);
+    Result<void> snapshot = load_snapshot(environment_.files, directory, shard);
+    if (!snapshot) co_return snapshot;
+  }
+  if (partition->log_start_offset() > shard.hard().snapshot_end) {
+    co_return error(ErrorCode::KAFKA_STORAGE_ERROR,
+                    fmt::format("the metadata log begins at {} and no snapshot reaches it",
+                                partition->log_start_offset()));
+  }
+  runner_ = std::make_unique<Runner>(home_, partition, std::move(shard));
+  auto loading = runner_->load();
+  Result<void> loaded = co_await std::move(loading);
+  if (!loaded) co_return loaded;
+  const bool fresh = runner_->shard().image().features().levels.empty();
+  for (const log::FoundPartition& one : found) {
+    if (fresh && one.name.topic != kMetadataTopic) {
+      co_return error(ErrorCode::KAFKA_STORAGE_ERROR,
+                      "the directory has topics, but its metadata log says nothing");
+    }
+  }
+  Start op{registration(), partition->log_end_offset()};
+  auto starting = runner_->run(std::move(op));
+  auto started = co_await std::move(starting);
+  if (!started) co_return started.error();
+  auto reconciling = reconcile(std::move(found));
+  Result<void> reconciled = co_await std::move(reconciling);
+  if (!reconciled) co_return reconciled;
+  auto filling = fill_images();
+  Result<void> filled = co_await std::move(filling);
+  co_return filled;
+}
+
+protocol::RegisterBrokerRecord Service::registration() const {
+  protocol::RegisterBrokerRecord record;
+  record.broker_id = settings_.node_id;
+  record.incarnation_id = environment_.random.uuid();
+  for (const AdvertisedListener& listener : settings_.listeners) {
+    record.end_points.push_back({listener.name, listener.host, static_cast<uint16_t>(listener.port),
+                                 listener.security_protocol});
+  }
+  for (const SupportedFeature& feature : supported_features()) {
+    record.features.push_back({String(feature.name), feature.min, feature.max});
+  }
+  record.rack.reset();
+  if (settings_.rack) record.rack = *settings_.rack;
+  record.fenced = false;
+  if (!settings_.directory_id.is_zero()) record.log_dirs = {settings_.directory_id};
+  record.cordoned_log_dirs.emplace();
+  return record;
+}
+
+// A partition's folder is made before the records that name it, and removed after the record that
+// drops it: what only one of the two sides knows is what a crash has left.
+io::Task<Result<void>> Service::reconcile(std::vector<log::FoundPartition> found) {
+  const MetadataImage& image = runner_->shard().image();
+  std::set<TopicPartition> present;
+  for (log::FoundPartition& one : found) {
+    if (one.name.topic == kMetadataTopic) continue;
+    const auto topic = image.topic(one.name.topic);
+    if (topic != nullptr && topic->id == one.topic_id && one.name.partition < topic->partitions) {
+      present.insert(one.name);
+      continue;
+    }
+    base::log_warn("partition without a topic removed topic={} partition={} id={}", one.name.topic,
+                   one.name.partition, one.topic_id);
+    auto removing = logs_.remove(one.name);
+    Result<void> removed = co_await std::move(removing);
+    if (!removed) co_return removed;
+  }
+  const BrokerValues values{settings_.properties, image.broker_configs(), image.node_configs()};
+  for (const auto& [name, topic] : image.topics()) {
+    std::vector<TopicPartition> missing;
+    for (int32_t partition = 0; partition < topic->partitions; ++partition) {
+      TopicPartition one{topic->name, partition};
+      if (!present.contains(one)) missing.push_back(std::move(one));
+    }
+    const log::LogConfig config = effective_log_config(topic->configs, values);
+    for (int32_t partition = 0; partition < topic->partitions; ++partition) {
+      TopicPartition one{topic->name, partition};
+      if (!present.contains(one)) continue;
+      auto configuring = logs_.configure(std::move(one), config);
+      co_await std::move(configuring);
+    }
+    if (missing.empty()) continue;
+    base::log_warn("missing partitions made topic={} count={}", name, missing.size());
+    auto creating = logs_.create_all(std::move(missing), topic->id, config);
+    Result<void> created = co_await std::move(creating);
+    if (!created) co_return created;
+  }
+  co_return Result<void>();
+}
+
+io::Task<std::vector<PartitionEpoch>> Service::epochs_of_core(
+    std::vector<TopicPartition> partitions) {
+  std::vector<PartitionEpoch> epochs;
+  for (TopicPartition& one : partitions) {
+    const auto partition = logs_.find(one);
+    if (partition == nullptr) continue;
+    const int32_t epoch = partition->leader_epoch();
+    epochs.push_back({std::move(one), epoch});
+  }
+  co_return epochs;
+}
+
+// The logs know the leader epochs that their batches carry; what clients are told must be the same.
+io::Task<Result<void>> Service::fill_images() {
+  auto image = std::make_shared<MetadataImage>(runner_->shard().image());
+  std::vector<std::vector<TopicPartition>> by_core(environment_.cores.size());
+  for (const auto& [name, topic] : image->topics()) {
+    for (int32_t partition = 0; partition < topic->partitions; ++partition) {
+      TopicPartition one{topic->name, partition};
+      const auto core = static_cast<size_t>(logs_.core_of(one).index);
+      by_core[core].push_back(std::move(one));
+    }
+  }
+  for (size_t core = 0; core < by_core.size(); ++core) {
+    if (by_core[core].empty()) continue;
+    auto work = epochs_of_core(std::move(by_core[core]));
+    auto hop = io::on(environment_.cores[core].executor, std::move(work));
+    std::vector<PartitionEpoch> epochs = co_await std::move(hop);
+    for (const PartitionEpoch& one : epochs) {
+      const Uuid id = image->topic(one.partition.topic)->id;
+      image->put_partition(id, one.partition.partition, one.leader_epoch);
+    }
+  }
+  OnEveryCore everywhere{environment_, [this, image](size_t core) { images_[core] = *image; }};
+  co_await everywhere;
+  co_return Result<void>();
+}
+
+// ---- topics
+
+io::Task<std::vector<CreatedTopic>> Service::create_at_home(std::vector<CreateTopic> topics,
+                                                            bool validate_only) {
+  Turns::Take turn{turns_};
+  co_await turn;
+  Turns::Hold hold(turns_, home_.executor);
+  std::vector<TopicPlan> plans =
+      plan_topics(runner_->shard().image(), settings_.broker, settings_.node_id, topics);
+  auto carrying = carry_out(std::move(plans), validate_only);
+  std::vector<CreatedTopic> created = co_await std::move(carrying);
+  co_return created;
+}
+
+io::Task<CreatedTopic> Service::auto_create_at_home(TopicName name) {
+  Turns::Take turn{turns_};
+  co_await turn;
+  Turns::Hold hold(turns_, home_.executor);
+  CreatedTopic there;
+  there.topic = images_[static_cast<size_t>(home_.index)].topic(name);
+  if (there.topic != nullptr) co_return there;
+  std::vector<TopicPlan> plans;
+  if (is_internal(name)) {
+    plans.push_back(plan_internal_topic(name, settings_.broker));
+  } else {
+    std::vector<CreateTopic> topics(1);
+    topics.front().name = name;
+    plans = plan_topics(runner_->shard().image(), settings_.broker, settings_.node_id, topics);
+  }
+  auto carrying = carry_out(std::move(plans), false);
+  std::vector<CreatedTopic> created = co_await std::move(carrying);
+  co_return std::move(created.front());
+}
+
+// The logs first, durable; then the records that name them; then the images.
+io::Task<std::vector<CreatedTopic>> Service::carry_out(std::vector<TopicPlan> plans,
+                                                       bool validate_only) {
+  std::vector<CreatedTopic> results(plans.size());
+  CreateTopics op;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    TopicPlan& plan = plans[i];
+    results[i].error = plan.error;
+    results[i].message = std::move(plan.message);
+    if (plan.error != ErrorCode::NONE) continue;
+    NewTopic topic{environment_.random.uuid(), std::move(plan.name), plan.partitions,
+                   std::move(plan.configs)};
+    if (validate_only) {
+      auto image = std::make_shared<TopicImage>();
+      image->name = topic.name;
+      image->id = topic.id;
+      image->partitions = topic.partitions;
+      image->configs = std::move(topic.configs);
+      results[i].topic = std::move(image);
+      continue;
+    }
+    auto making = make_logs(topic);
+    Result<void> made = co_await std::move(making);
+    if (made) {
+      places.push_back(i);
+      op.topics.push_back(std::move(topic));
+      continue;
+    }
+    results[i].error = made.error().code;
+    results[i].message = made.error().message;
+    auto removing = remove_logs(topic.name, topic.partitions);
+    co_await std::move(removing);
+  }
+  if (op.topics.empty()) co_return results;
+  std::vector<Uuid> ids;
+  for (const NewTopic& topic : op.topics) ids.push_back(topic.id);
+  auto running = runner_->run(std::move(op));
+  auto records = co_await std::move(running);
+  if (!records) {
+    // Storage has failed: the folders are dealt with at the next start.
+    for (const size_t place : places) {
+      results[place].error = ErrorCode::KAFKA_STORAGE_ERROR;
+      results[place].message = records.error().message;
+    }
+    co_return results;
+  }
+  OnEveryCore everywhere = publish(std::move(*records));
+  co_await everywhere;
+  for (size_t i = 0; i < ids.size(); ++i)
+    results[places[i]].topic = images_[static_cast<size_t>(home_.index)].topic(ids[i]);
+  co_return results;
+}
+
+io::Task<Result<void>> Service::make_logs(const NewTopic& topic) {
+  std::vector<TopicPartition> names;
+  for (int32_t partition = 0; partition < topic.partitions; ++partition)
+    names.push_back({topic.name, partition});
+  const log::LogConfig config = effective_log_config(topic.configs, values());
+  auto creating = logs_.create_all(std::move(names), topic.id, config);
+  Result<void> created = co_await std::move(creating);
+  co_return created;
+}
+
+io::Task<void> Service::remove_logs(TopicName name, int32_t partitions) {
+  for (int32_t partition = 0; partition < partitions; ++partition) {
+    TopicPartition one{name, partition};
+    auto removing = logs_.remove(one);
+    Result<void> removed = co_await std::move(removing);
+    if (!removed)
+      base::log_warn("partition not removed topic={} partition={} reason={}", name, partition,
+                     removed.error().message);
+  }
+}
+
+io::Task<ErrorCode> Service::delete_at_home(Uuid id) {
+  Turns::Take turn{turns_};
+  co_await turn;
+  Turns::Hold hold(turns_, home_.executor);
+  const auto topic = runner_->shard().image().topic(id);
+  DeleteTopic op{id};
+  auto running = runner_->run(std::move(op));
+  auto reply = co_await std::move(running);
+  if (!reply) co_return ErrorCode::KAFKA_STORAGE_ERROR;
+  if (reply->error != ErrorCode::NONE) co_return reply->error;
+  OnEveryCore everywhere = publish(std::move(reply->records));
+  co_await everywhere;
+  auto removing = remove_logs(topic->name, topic->partitions);
+  co_await std::move(removing);
+  co_return ErrorCode::NONE;
+}
+
+// ---- configs, producer ids
+
+io::Task<Result<void>> Service::alter_at_home(AlterConfigs op) {
+  Turns::Take turn{turns_};
+  co_await turn;
+  Turns::Hold hold(turns_, home_.executor);
+  const ResourceType type = op.type;
+  std::string resource = op.resource;
+  auto running = runner_->run(std::move(op));
+  auto reply = co_await std::move(running);
+  if (!reply) co_return reply.error();
+  if (reply->error) co_return *reply->error;
+  if (reply->records.empty()) co_return Result<void>();
+  OnEveryCore everywhere = publish(std::move(reply->records));
+  co_await everywhere;
+  auto configuring = configure_logs(type, std::move(resource));
+  co_await std::move(configuring);
+  co_return Result<void>();
+}
+
+io::Task<void> Service::configure_logs(ResourceType type, std::string resource) {
+  std::vector<std::shared_ptr<const TopicImage>> topics;
+  const MetadataImage& image = runner_->shard().image();
+  if (type == ResourceType::kTopic) topics.push_back(image.topic(resource));
+  if (type == ResourceType::kBroker) {
+    for (const auto& [name, topic] : image.topics()) topics.push_back(topic);
+  }
+  for (const auto& topic : topics) {
+    const log::LogConfig config = effective_log_config(topic->configs, values());
+    for (int32_t partition = 0; partition < topic->partitions; ++partition) {
+      TopicPartition one{topic->name, partition};
+      auto configuring = logs_.configure(std::move(one), config);
+      co_await std::move(configuring);
+    }
+  }
+}
+
+io::Task<Result<ProducerId>> Service::producer_id_at_home() {
+  auto running = runner_->run(NextProducerId{});
+  Result<ProducerId> id = co_await std::move(running);
+  co_return id;
+}
+
+Result<std::vector<DescribedConfig>> Service::describe_configs(ResourceType type,
+                                                               std::string_view resource) const {
+  if (type == ResourceType::kTopic) {
+    if (std::optional<std::string> fault = topic_name_fault(resource))
+      return error(ErrorCode::INVALID_TOPIC_EXCEPTION, std::move(*fault));
+    const auto topic = image().topic(resource);
+    if (topic == nullptr) return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+    return describe_topic_configs(topic->configs, values());
+  }
+  if (type == ResourceType::kGroup) {
+    if (resource.empty()) return error(ErrorCode::INVALID_REQUEST, "Group name must not be empty");
+    const ConfigMap* configs = image().group_configs(resource);
+    return describe_group_configs(configs == nullptr ? ConfigMap() : *configs, values());
+  }
+  if (type != ResourceType::kBroker) return error(ErrorCode::INVALID_REQUEST);
+  if (resource.empty()) return describe_cluster_configs(image().broker_configs());
+  int32_t id = 0;
+  const auto [end, failed] =
+      std::from_chars(resource.data(), resource.data() + resource.size(), id);
+  if (failed != std::errc() || end != resource.data() + resource.size()) {
+    return error(ErrorCode::INVALID_REQUEST,
+                 fmt::format("Broker id must be an integer, but it is: {}", resource));
+  }
+  if (id != settings_.node_id.value) {
+    return error(ErrorCode::INVALID_REQUEST,
+                 fmt::format("Unexpected broker id, expected {} or empty string, but received {}",
+                             settings_.node_id.value, resource));
+  }
+  return describe_broker_configs(values());
+}
+
+// ---- images
+
+OnEveryCore Service::publish(std::vector<MetadataRecord> records) {
+  auto shared = std::make_shared<const std::vector<MetadataRecord>>(std::move(records));
+  return OnEveryCore{environment_, [this, shared](size_t core) { apply_to_core(core, *shared); }};
+}
+
+void Service::apply_to_core(size_t core, const std::vector<MetadataRecord>& records) {
+  MetadataImage& image = images_[core];
+  std::vector<std::shared_ptr<const TopicImage>> removed;
+  for (const MetadataRecord& record : records) {
+    if (const auto* gone = std::get_if<protocol::RemoveTopicRecord>(&record)) {
+      if (auto topic = image.remove_topic(gone->topic_id)) removed.push_back(std::move(topic));
+    } else {
+      apply_to_image(image, record, settings_.node_id, image.features().epoch);
+    }
+  }
+  for (const auto& topic : removed) {
+    for (const auto& listener : listeners_) listener(*topic);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<MetadataService> make_metadata_service(io::Environment& environment,
+                                                       log::LogService& logs,
+                                                       MetadataSettings settings) {
+  return std::make_unique<Service>(environment, logs, std::move(settings));
+}
+
+}  // namespace ackord::metadata

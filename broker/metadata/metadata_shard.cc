@@ -1,0 +1,206 @@
+#include "broker/metadata/metadata_shard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "broker/metadata/config_change.h"
+
+namespace ackord::metadata {
+namespace {
+
+using coordinator::Outcome;
+
+constexpr std::array kFeatures = {
+    SupportedFeature{"metadata.version", 7, 33, 33},  // 33 is 4.4-IV2
+    SupportedFeature{"share.version", 0, 3, 3},
+    SupportedFeature{"transaction.version", 0, 2, 2},
+};
+
+// FeatureLevelRecord before all others: it says what is needed to read them.
+void add_bootstrap(std::vector<MetadataRecord>& records) {
+  for (const SupportedFeature& feature : kFeatures) {
+    protocol::FeatureLevelRecord record;
+    record.name = String(feature.name);
+    record.feature_level = feature.bootstrap;
+    records.emplace_back(std::move(record));
+  }
+}
+
+protocol::PartitionRecord partition_record(const NewTopic& topic, int32_t partition,
+                                           const ShardIdentity& identity) {
+  protocol::PartitionRecord record;
+  record.partition_id = partition;
+  record.topic_id = topic.id;
+  record.replicas = {identity.node};
+  record.isr = {identity.node.value};
+  record.leader = identity.node;
+  record.leader_epoch = 0;
+  record.partition_epoch = 0;
+  record.directories = {identity.directory_id};
+  return record;
+}
+
+std::optional<std::string> owned(const std::optional<String>& text) {
+  if (!text) return std::nullopt;
+  return text->str();
+}
+
+void apply_config(MetadataImage& image, const protocol::ConfigRecord& record, BrokerId node) {
+  const std::string name = record.name.str();
+  switch (static_cast<ResourceType>(record.resource_type)) {
+    case ResourceType::kTopic:
+      image.put_topic_config(record.resource_name, name, owned(record.value));
+      break;
+    case ResourceType::kGroup:
+      image.put_group_config(record.resource_name.str(), name, owned(record.value));
+      break;
+    case ResourceType::kBroker:
+      if (record.resource_name.empty()) image.put_broker_config(name, owned(record.value));
+      if (record.resource_name.sv() == std::to_string(node.value))
+        image.put_node_config(name, owned(record.value));
+      break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+std::span<const SupportedFeature> supported_features() { return kFeatures; }
+
+void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId node,
+                    Offset offset) {
+  if (const auto* feature = std::get_if<protocol::FeatureLevelRecord>(&record)) {
+    image.put_feature(feature->name.str(), feature->feature_level, offset);
+  } else if (const auto* topic = std::get_if<protocol::TopicRecord>(&record)) {
+    auto made = std::make_shared<TopicImage>();
+    made->name = topic->name;
+    made->id = topic->topic_id;
+    image.put_topic(std::move(made));
+  } else if (const auto* partition = std::get_if<protocol::PartitionRecord>(&record)) {
+    image.put_partition(partition->topic_id, partition->partition_id,
+                        std::max(partition->leader_epoch, 0));
+  } else if (const auto* removed = std::get_if<protocol::RemoveTopicRecord>(&record)) {
+    image.remove_topic(removed->topic_id);
+  } else if (const auto* config = std::get_if<protocol::ConfigRecord>(&record)) {
+    apply_config(image, *config, node);
+  }
+}
+
+Result<std::optional<MetadataRecord>> MetadataShard::decode(
+    std::span<const std::byte>, std::optional<std::span<const std::byte>> value) {
+  if (!value) return std::optional<MetadataRecord>();
+  return decode_record(*value);
+}
+
+void MetadataShard::apply(const Record& record, const coordinator::RecordContext& context) {
+  if (context.offset < hard_.snapshot_end) return;
+  if (std::holds_alternative<protocol::BeginTransactionRecord>(record)) {
+    hard_.in_transaction = true;
+    hard_.pending.clear();
+  } else if (std::holds_alternative<protocol::AbortTransactionRecord>(record)) {
+    hard_.in_transaction = false;
+    hard_.pending.clear();
+  } else if (std::holds_alternative<protocol::EndTransactionRecord>(record)) {
+    hard_.in_transaction = false;
+    for (const auto& [pending, offset] : std::exchange(hard_.pending, {}))
+      apply_now(pending, offset);
+  } else if (hard_.in_transaction) {
+    hard_.pending.emplace_back(record, context.offset);
+  } else {
+    apply_now(record, context.offset);
+  }
+}
+
+void MetadataShard::apply_now(const Record& record, Offset offset) {
+  if (const auto* ids = std::get_if<protocol::ProducerIdsRecord>(&record)) {
+    // The block that soft state holds is the one before; it is used up or given up.
+    hard_.next_producer_id = ids->next_producer_id;
+    soft_ = {};
+  } else if (const auto* broker = std::get_if<protocol::RegisterBrokerRecord>(&record)) {
+    if (broker->broker_id == identity_.node) hard_.broker_epoch = broker->broker_epoch;
+  } else {
+    apply_to_image(hard_.image, record, identity_.node, offset);
+  }
+}
+
+void MetadataShard::apply_soft(const Effect& effect) {
+  const auto& taken = std::get<TakeProducerId>(effect);
+  soft_.next_id = taken.next;
+  soft_.block_end = taken.block_end;
+}
+
+Outcome<MetadataShard, Start::Reply> MetadataShard::decide(const Start& op, io::Now) const {
+  std::vector<Record> records;
+  // A transaction that a crash has cut off never gets its end.
+  if (hard_.in_transaction) records.emplace_back(protocol::AbortTransactionRecord());
+  if (hard_.image.features().levels.empty()) add_bootstrap(records);
+  protocol::RegisterBrokerRecord registration = op.registration;
+  registration.broker_epoch = op.log_end_offset + static_cast<int64_t>(records.size());
+  records.emplace_back(std::move(registration));
+  return Outcome<MetadataShard, Start::Reply>::of(std::move(records), {});
+}
+
+Outcome<MetadataShard, CreateTopics::Reply> MetadataShard::decide(const CreateTopics& op,
+                                                                  io::Now) const {
+  std::vector<Record> records;
+  for (const NewTopic& topic : op.topics) {
+    protocol::TopicRecord named;
+    named.name = topic.name;
+    named.topic_id = topic.id;
+    records.emplace_back(std::move(named));
+    for (const auto& [name, value] : topic.configs) {
+      records.emplace_back(config_record(ResourceType::kTopic, topic.name, name, value));
+    }
+    for (int32_t partition = 0; partition < topic.partitions; ++partition) {
+      records.emplace_back(partition_record(topic, partition, identity_));
+    }
+  }
+  std::vector<Record> made = records;
+  return Outcome<MetadataShard, CreateTopics::Reply>::of(std::move(records), std::move(made));
+}
+
+Outcome<MetadataShard, DeleteTopic::Reply> MetadataShard::decide(const DeleteTopic& op,
+                                                                 io::Now) const {
+  using Decision = Outcome<MetadataShard, DeleteTopic::Reply>;
+  if (hard_.image.topic(op.id) == nullptr)
+    return Decision::answer({ErrorCode::UNKNOWN_TOPIC_ID, {}});
+  protocol::RemoveTopicRecord record;
+  record.topic_id = op.id;
+  std::vector<Record> records;
+  records.emplace_back(record);
+  DeleteTopic::Reply reply{ErrorCode::NONE, records};
+  return Decision::of(std::move(records), std::move(reply));
+}
+
+Outcome<MetadataShard, AlterConfigs::Reply> MetadataShard::decide(const AlterConfigs& op,
+                                                                  io::Now) const {
+  using Decision = Outcome<MetadataShard, AlterConfigs::Reply>;
+  Result<std::vector<Record>> changes = config_changes(hard_.image, identity_, op);
+  if (!changes) return Decision::answer({{}, changes.error()});
+  if (op.validate_only) return Decision::answer({});
+  AlterConfigs::Reply reply{*changes, std::nullopt};
+  return Decision::of(std::move(*changes), std::move(reply));
+}
+
+Outcome<MetadataShard, ProducerId> MetadataShard::decide(const NextProducerId&, io::Now) const {
+  if (soft_.next_id < soft_.block_end) {
+    auto outcome = Outcome<MetadataShard, ProducerId>::answer(ProducerId(soft_.next_id));
+    outcome.effects.emplace_back(TakeProducerId{soft_.next_id + 1, soft_.block_end});
+    return outcome;
+  }
+  const int64_t first = hard_.next_producer_id;
+  protocol::ProducerIdsRecord record;
+  record.broker_id = identity_.node;
+  record.broker_epoch = hard_.broker_epoch;
+  record.next_producer_id = first + kProducerIdBlock;
+  std::vector<Record> records;
+  records.emplace_back(record);
+  auto outcome = Outcome<MetadataShard, ProducerId>::of(std::move(records), ProducerId(first));
+  outcome.effects.emplace_back(TakeProducerId{first + 1, first + kProducerIdBlock});
+  return outcome;
+}
+
+}  // namespace ackord::metadata

@@ -1,0 +1,155 @@
+// The state machine over `__cluster_metadata-0`: topics, configs, features, blocks of producer ids.
+// Contract: coordinator/shard.h. Operations answer with the records that they made, so that the
+// service can hand them to the other cores' images.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "broker/coordinator/shard.h"
+#include "broker/metadata/image.h"
+#include "broker/metadata/metadata_records.h"
+#include "broker/metadata/metadata_service.h"
+
+namespace ackord::metadata {
+
+// Producer ids are logged in blocks of this size (Kafka's ProducerIdsBlock).
+inline constexpr int64_t kProducerIdBlock = 1000;
+
+// The levels that this broker speaks, from Kafka 4.4 (share.version 3 is Ackord's: transactional
+// acknowledgements).
+struct SupportedFeature {
+  std::string_view name;
+  int16_t min;
+  int16_t max;
+  int16_t bootstrap;  // of a new directory
+};
+std::span<const SupportedFeature> supported_features();
+
+// What does not change while the broker runs.
+struct ShardIdentity {
+  BrokerId node{1};
+  BrokerConfig broker;
+  Uuid directory_id;  // directory.id of meta.properties; zero when unknown
+};
+
+// Changes an image as the record says. `node` tells this broker's configs from another's.
+void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId node,
+                    Offset offset);
+
+// ---- operations
+
+// The process has come up: features of an empty log, and the registration.
+struct Start {
+  struct Reply {};
+  protocol::RegisterBrokerRecord registration;  // its broker_epoch is set by the shard
+  Offset log_end_offset = 0;                    // where the first record will stand
+};
+
+struct NewTopic {
+  Uuid id;
+  TopicName name;
+  int32_t partitions = 1;
+  ConfigMap configs;
+};
+// Checked by plan_topics before; the partitions' logs are there.
+struct CreateTopics {
+  using Reply = std::vector<MetadataRecord>;
+  std::vector<NewTopic> topics;
+};
+
+struct DeleteTopic {
+  struct Reply {
+    ErrorCode error = ErrorCode::NONE;  // UNKNOWN_TOPIC_ID
+    std::vector<MetadataRecord> records;
+  };
+  Uuid id;
+};
+
+struct AlterConfigs {
+  struct Reply {
+    std::vector<MetadataRecord> records;
+    std::optional<Error> error;
+  };
+  ResourceType type = ResourceType::kTopic;
+  std::string resource;
+  std::vector<ConfigChange> changes;
+  bool validate_only = false;
+};
+
+struct NextProducerId {
+  using Reply = ProducerId;
+};
+
+// ---- the shard
+
+struct HardState {
+  MetadataImage image;
+  int64_t next_producer_id = 0;  // the first that is in no logged block
+  int64_t broker_epoch = -1;
+  Offset snapshot_end = 0;  // records below it are in the snapshot that was read first
+  // Records of a metadata transaction (KIP-868) whose end has not been read yet.
+  bool in_transaction = false;
+  std::vector<std::pair<MetadataRecord, Offset>> pending;
+};
+struct SoftState {
+  int64_t next_id = 0;  // the rest of the block that was logged last
+  int64_t block_end = 0;
+};
+
+// Ids up to `next` have been handed out, of a block that ends at `block_end`.
+struct TakeProducerId {
+  int64_t next;
+  int64_t block_end;
+};
+
+class MetadataShard {
+ public:
+  using Record = MetadataRecord;
+  using Effect = std::variant<TakeProducerId>;
+  struct TickReply {};
+
+  explicit MetadataShard(ShardIdentity identity) : identity_(std::move(identity)) {}
+
+  static log::EncodedRecord encode(const Record& record) { return encode_record(record); }
+  static Result<std::optional<Record>> decode(std::span<const std::byte> key,
+                                              std::optional<std::span<const std::byte>> value);
+
+  void apply(const Record& record, const coordinator::RecordContext& context);
+  void apply_end_marker(const log::EndMarker&, const coordinator::RecordContext&) {}
+  void apply_soft(const Effect& effect);
+  std::optional<int64_t> next_deadline() const { return std::nullopt; }
+
+  coordinator::Outcome<MetadataShard, Start::Reply> decide(const Start& op, io::Now now) const;
+  coordinator::Outcome<MetadataShard, CreateTopics::Reply> decide(const CreateTopics& op,
+                                                                  io::Now now) const;
+  coordinator::Outcome<MetadataShard, DeleteTopic::Reply> decide(const DeleteTopic& op,
+                                                                 io::Now now) const;
+  coordinator::Outcome<MetadataShard, AlterConfigs::Reply> decide(const AlterConfigs& op,
+                                                                  io::Now now) const;
+  coordinator::Outcome<MetadataShard, ProducerId> decide(const NextProducerId& op,
+                                                         io::Now now) const;
+  coordinator::Outcome<MetadataShard, TickReply> decide(const coordinator::Tick&, io::Now) const {
+    return {};
+  }
+
+  // For a log whose start has been cut off: the records of its checkpoint first, through apply()
+  // with offsets below `end`; then this. What the log still holds below `end` is skipped.
+  void snapshot_loaded(Offset end) { hard_.snapshot_end = end; }
+
+  const MetadataImage& image() const { return hard_.image; }
+  const HardState& hard() const { return hard_; }
+  const SoftState& soft() const { return soft_; }
+
+ private:
+  void apply_now(const Record& record, Offset offset);
+
+  ShardIdentity identity_;
+  HardState hard_;
+  SoftState soft_;
+};
+
+}  // namespace ackord::metadata

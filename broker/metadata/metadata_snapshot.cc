@@ -1,0 +1,100 @@
+#include "broker/metadata/metadata_snapshot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "protocol/record_batch/batch_header.h"
+#include "protocol/record_batch/record_reader.h"
+
+namespace ackord::metadata {
+namespace {
+
+constexpr size_t kOffsetDigits = 20;
+constexpr size_t kEpochDigits = 10;
+constexpr std::string_view kSuffix = ".checkpoint";
+// Far above any batch of a snapshot.
+constexpr size_t kMaxUncompressed = 1u << 30;
+
+Result<std::vector<std::byte>> read_file(io::FileSystem& files, const std::string& path) {
+  auto file = files.open(path, io::OpenMode::kRead);
+  if (!file) return file.error();
+  const auto size = (*file)->size();
+  if (!size) return size.error();
+  std::vector<std::byte> bytes(*size);
+  const auto read = (*file)->pread(bytes, 0);
+  if (!read) return read.error();
+  bytes.resize(*read);
+  return bytes;
+}
+
+Result<void> apply_batch(const protocol::BatchHeader& header, std::span<const std::byte> bytes,
+                         MetadataShard& shard) {
+  if (header.control()) return {};  // the snapshot's own header and footer
+  std::vector<std::byte> buffer;
+  const auto records = protocol::uncompressed_records(header, bytes, kMaxUncompressed, buffer);
+  if (!records) return records.error();
+  protocol::RecordReader reader(header, *records);
+  protocol::Record record;
+  while (reader.next(record)) {
+    const auto decoded = MetadataShard::decode({}, record.value);
+    if (!decoded) return decoded.error();
+    if (*decoded) shard.apply(**decoded, {record.offset, record.timestamp, std::nullopt});
+  }
+  if (reader.failure()) return *reader.failure();
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::pair<Offset, int32_t>> parse_snapshot_name(std::string_view name) {
+  if (name.size() != kOffsetDigits + 1 + kEpochDigits + kSuffix.size() ||
+      name[kOffsetDigits] != '-' || !name.ends_with(kSuffix)) {
+    return std::nullopt;
+  }
+  std::pair<Offset, int32_t> parsed;
+  const char* offset_end = name.data() + kOffsetDigits;
+  const char* epoch_end = offset_end + 1 + kEpochDigits;
+  const auto offset = std::from_chars(name.data(), offset_end, parsed.first);
+  const auto epoch = std::from_chars(offset_end + 1, epoch_end, parsed.second);
+  if (offset.ec != std::errc() || offset.ptr != offset_end || epoch.ec != std::errc() ||
+      epoch.ptr != epoch_end)
+    return std::nullopt;
+  return parsed;
+}
+
+Result<void> load_snapshot(io::FileSystem& files, const std::string& directory,
+                           MetadataShard& shard) {
+  if (!files.is_directory(directory)) return {};
+  const auto names = files.list(directory);
+  if (!names) return names.error();
+  std::string newest;  // the names sort as their numbers do
+  for (const std::string& name : *names) {
+    if (parse_snapshot_name(name)) newest = std::max(newest, name);
+  }
+  if (newest.empty()) return {};
+  const std::string path = directory + "/" + newest;
+  const auto bytes = read_file(files, path);
+  if (!bytes) return bytes.error();
+  std::span<const std::byte> left(*bytes);
+  while (!left.empty()) {
+    const size_t at = bytes->size() - left.size();
+    auto corrupt = [&path, at](std::string_view why) {
+      return error(ErrorCode::CORRUPT_MESSAGE, fmt::format("{} at byte {}: {}", path, at, why));
+    };
+    const auto header = protocol::parse_header(left);
+    if (!header || header->size() > left.size()) return corrupt("not a record batch");
+    const auto batch = left.subspan(0, header->size());
+    if (const auto whole = protocol::check_batch(*header, batch); !whole)
+      return corrupt(whole.error().message);
+    if (const auto applied = apply_batch(*header, batch, shard); !applied)
+      return corrupt(applied.error().message);
+    left = left.subspan(header->size());
+  }
+  shard.snapshot_loaded(parse_snapshot_name(newest)->first);
+  return {};
+}
+
+}  // namespace ackord::metadata
