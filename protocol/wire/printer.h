@@ -1,6 +1,6 @@
 // Printer: the text that a message's to_string() answers: "HeartbeatRequest(groupId=g,
-// generationId=1, ...)". For logs and people; there is no reader for it. Byte strings and records are
-// shown by their size only.
+// generationId=1, ...)". For logs and people; there is no reader for it. Byte strings and records
+// are shown by their size only.
 #pragma once
 
 #include <cstddef>
