@@ -1,24 +1,16 @@
 #include "broker/group/group_service.h"
 
-#include <atomic>
-#include <functional>
+#include <algorithm>
 #include <utility>
 
 #include "broker/base/logging.h"
-#include "broker/coordinator/runtime.h"
+#include "broker/coordinator/shard_set.h"
 #include "broker/group/group_shard.h"
-#include "broker/io/signal.h"
 
 namespace ackord::group {
 namespace {
 
 using Runner = coordinator::ShardRunner<GroupShard>;
-
-// One partition of the offsets topic. Its runner is used on its core only.
-struct Slot {
-  const io::Core* core = nullptr;
-  std::unique_ptr<Runner> runner;
-};
 
 // Initialisations of one heartbeat that run at the same time.
 constexpr size_t kInitializationsAtOnce = 64;
@@ -27,7 +19,11 @@ class GroupServiceImpl final : public GroupService {
  public:
   GroupServiceImpl(io::Environment& environment, log::LogService& log, metadata::MetadataService& metadata,
                    ShareStateInitializer& initializer)
-      : environment_(environment), log_(log), metadata_(metadata), initializer_(initializer) {
+      : environment_(environment),
+        metadata_(metadata),
+        initializer_(initializer),
+        shards_(environment, log, std::string(metadata::kOffsetsTopic), [this] { return make_topic(); },
+                [](int32_t) { return GroupShard(); }) {
     metadata_.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
   }
 
@@ -45,132 +41,70 @@ class GroupServiceImpl final : public GroupService {
   io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) override;
 
  private:
-  // ---- opening: on the first core, one at a time
-  io::Task<Result<void>> open(bool create);
-  io::Task<Result<void>> open_here(bool create);
-  io::Task<Result<void>> open_slots(int32_t partitions);
-  io::Task<Result<void>> load_slot(size_t at);
-  io::Task<void> sweep(Runner& runner);
+  io::Task<Result<int32_t>> make_topic();
+  // The runner of the group's shard, made ready if need be.
+  io::Task<Result<Runner*>> runner_of(GroupId group);
 
-  // ---- on the slot's core
-  io::Task<Result<ShareHeartbeatDecision>> heartbeat_here(Slot& slot, ShareHeartbeat heartbeat);
-  io::Task<void> initialize_here(Slot& slot, GroupId group, int32_t state_epoch, std::vector<ShareInitialization> work);
-  io::Task<Result<Verdict>> commit_here(Slot& slot, TxnOffsetCommit commit, std::optional<uint64_t> guard);
-  io::Task<Result<Verdict>> write_marker_here(Slot& slot, log::EndMarker marker);
-  io::Task<void> topic_removed_here(Slot& slot, RemovedTopic topic);
+  // ---- on the runner's core
+  io::Task<Result<void>> sweep_here(Runner& runner);
+  io::Task<Result<ShareHeartbeatDecision>> heartbeat_here(Runner& runner, ShareHeartbeat heartbeat);
+  io::Task<void> initialize_here(Runner& runner, GroupId group, int32_t state_epoch, std::vector<ShareInitialization> work);
+  io::Task<Result<Verdict>> commit_here(Runner& runner, TxnOffsetCommit commit, std::optional<uint64_t> guard);
+  io::Task<Result<Verdict>> write_marker_here(Runner& runner, log::EndMarker marker);
+  io::Task<void> topic_removed_here(Runner& runner, RemovedTopic topic);
 
   void topic_removed(const metadata::TopicImage& topic);
   std::vector<SubscribedTopic> topics_of(const GroupShard& shard, const ShareHeartbeat& heartbeat) const;
   ShareGroupLimits limits_of(std::string_view group) const;
 
-  // The group's slot, opened if need be.
-  io::Task<Result<Slot*>> slot_of(GroupId group);
   // Runs the operation on the group's shard.
   template <class Op>
   io::Task<Result<typename Op::Reply>> run(GroupId group, Op op) {
-    auto finding = slot_of(std::move(group));
-    Result<Slot*> slot = co_await std::move(finding);
-    if (!slot) co_return slot.error();
-    auto running = io::on((*slot)->core->executor, (*slot)->runner->run(std::move(op)));
+    auto finding = runner_of(std::move(group));
+    Result<Runner*> runner = co_await std::move(finding);
+    if (!runner) co_return runner.error();
+    auto running = io::on((*runner)->core().executor, (*runner)->run(std::move(op)));
     auto reply = co_await std::move(running);
     co_return reply;
   }
 
   io::Environment& environment_;
-  log::LogService& log_;
   metadata::MetadataService& metadata_;
   ShareStateInitializer& initializer_;
-
-  // Set once, after slots_ is complete.
-  std::atomic<bool> ready_ = false;
-  std::vector<Slot> slots_;
-  // First core only.
-  bool opening_ = false;
-  io::Signal opened_;
+  coordinator::ShardSet<GroupShard> shards_;
 };
 
 // ---- opening
 
-io::Task<Result<void>> GroupServiceImpl::load() { return open(false); }
-
-io::Task<Result<void>> GroupServiceImpl::ensure_ready() { return open(true); }
-
-io::Task<Result<void>> GroupServiceImpl::open(bool create) {
-  if (ready_.load(std::memory_order_acquire)) co_return Result<void>();
-  auto opening = io::on(environment_.cores.front().executor, open_here(create));
-  Result<void> done = co_await std::move(opening);
-  co_return done;
+io::Task<Result<int32_t>> GroupServiceImpl::make_topic() {
+  auto making = metadata_.ensure_internal_topic(metadata::kOffsetsTopic);
+  Result<std::shared_ptr<const metadata::TopicImage>> topic = co_await std::move(making);
+  if (!topic) co_return topic.error();
+  co_return (*topic)->partitions;
 }
 
-io::Task<Result<void>> GroupServiceImpl::open_here(bool create) {
-  const io::Core& core = environment_.cores.front();
-  while (opening_) {
-    auto wakeup = io::Wakeup::make(core.executor, core.clock);
-    opened_.subscribe(wakeup);
-    auto waiting = wakeup->wait_until(core.clock.now().steady_ms + 1000);
-    co_await std::move(waiting);
-  }
-  if (ready_.load(std::memory_order_relaxed)) co_return Result<void>();
-  opening_ = true;
-  std::shared_ptr<const metadata::TopicImage> topic = metadata_.image().topic(metadata::kOffsetsTopic);
-  Result<void> done;
-  if (!topic && create) {
-    auto creating = metadata_.ensure_internal_topic(metadata::kOffsetsTopic);
-    Result<std::shared_ptr<const metadata::TopicImage>> created = co_await std::move(creating);
-    if (created) {
-      topic = *created;
-    } else {
-      done = created.error();
-    }
-  }
-  if (topic) {
-    auto opening = open_slots(topic->partitions);
-    done = co_await std::move(opening);
-  }
-  opening_ = false;
-  opened_.notify();
-  co_return done;
-}
+io::Task<Result<void>> GroupServiceImpl::ensure_ready() { return shards_.ensure(); }
 
-io::Task<Result<void>> GroupServiceImpl::open_slots(int32_t partitions) {
-  slots_ = std::vector<Slot>(static_cast<size_t>(partitions));
-  std::vector<io::Task<Result<void>>> loading;
-  for (size_t at = 0; at < slots_.size(); ++at) {
-    const TopicPartition name{TopicName(metadata::kOffsetsTopic), static_cast<int32_t>(at)};
-    slots_[at].core = &log_.core_of(name);
-    loading.push_back(io::on(slots_[at].core->executor, load_slot(at)));
+io::Task<Result<void>> GroupServiceImpl::load() {
+  if (metadata_.image().topic(metadata::kOffsetsTopic) == nullptr) co_return Result<void>();
+  auto opening = shards_.ensure();
+  Result<void> opened = co_await std::move(opening);
+  if (!opened) co_return opened;
+  std::vector<io::Task<Result<void>>> sweeps;
+  for (int32_t at = 0; at < shards_.partitions(); ++at) {
+    Runner& runner = shards_.at(at);
+    sweeps.push_back(io::on(runner.core().executor, sweep_here(runner)));
   }
-  auto all = io::when_all(std::move(loading));
+  auto all = io::when_all(std::move(sweeps));
   std::vector<Result<void>> results = co_await std::move(all);
   for (Result<void>& result : results) {
-    if (!result) co_return result.error();
+    if (!result) co_return result;
   }
-  ready_.store(true, std::memory_order_release);
-  co_return Result<void>();
-}
-
-io::Task<Result<void>> GroupServiceImpl::load_slot(size_t at) {
-  const TopicPartition name{TopicName(metadata::kOffsetsTopic), static_cast<int32_t>(at)};
-  Slot& slot = slots_[at];
-  std::shared_ptr<log::Partition> partition = log_.find(name);
-  if (!partition) {
-    co_return error(ErrorCode::COORDINATOR_NOT_AVAILABLE,
-                    name.topic.str() + "-" + std::to_string(name.partition) + " is not there");
-  }
-  slot.runner = std::make_unique<Runner>(*slot.core, std::move(partition), GroupShard());
-  auto loading = slot.runner->load();
-  Result<void> loaded = co_await std::move(loading);
-  if (!loaded) {
-    co_return error(loaded.error().code,
-                    name.topic.str() + "-" + std::to_string(name.partition) + ": " + loaded.error().message);
-  }
-  auto sweeping = sweep(*slot.runner);
-  co_await std::move(sweeping);
   co_return Result<void>();
 }
 
 // What a stop may have left undone: sessions are not logged, and a topic may have gone without our being told.
-io::Task<void> GroupServiceImpl::sweep(Runner& runner) {
+io::Task<Result<void>> GroupServiceImpl::sweep_here(Runner& runner) {
   StartSessions sessions;
   for (const std::string& group : runner.shard().share_groups()) {
     sessions.timeouts_ms[group] = limits_of(group).session_timeout_ms;
@@ -184,29 +118,29 @@ io::Task<void> GroupServiceImpl::sweep(Runner& runner) {
   if (!sessions.timeouts_ms.empty()) {
     auto starting = runner.run(std::move(sessions));
     auto started = co_await std::move(starting);
-    if (!started) co_return;
+    if (!started) co_return started.error();
   }
   if (!removed.topics.empty()) {
     auto removing = runner.run(std::move(removed));
     auto done = co_await std::move(removing);
-    if (!done) base::log_warn("offsets of removed topics stay error={}", done.error().code);
+    if (!done) co_return done.error();
   }
-}
-
-io::Task<Result<Slot*>> GroupServiceImpl::slot_of(GroupId group) {
-  if (group.empty()) co_return error(ErrorCode::INVALID_GROUP_ID);
-  auto opening = ensure_ready();
-  Result<void> ready = co_await std::move(opening);
-  if (!ready) co_return ready.error();
-  const int32_t at = metadata::coordinator_partition(group.sv(), static_cast<int32_t>(slots_.size()));
-  co_return &slots_[static_cast<size_t>(at)];
+  co_return Result<void>();
 }
 
 io::Task<Result<int32_t>> GroupServiceImpl::partition_of(GroupId group) {
-  auto opening = ensure_ready();
+  auto opening = shards_.ensure();
   Result<void> ready = co_await std::move(opening);
   if (!ready) co_return ready.error();
-  co_return metadata::coordinator_partition(group.sv(), static_cast<int32_t>(slots_.size()));
+  co_return metadata::coordinator_partition(group.sv(), shards_.partitions());
+}
+
+io::Task<Result<Runner*>> GroupServiceImpl::runner_of(GroupId group) {
+  if (group.empty()) co_return error(ErrorCode::INVALID_GROUP_ID);
+  auto opening = shards_.ensure();
+  Result<void> ready = co_await std::move(opening);
+  if (!ready) co_return ready.error();
+  co_return &shards_.at(metadata::coordinator_partition(group.sv(), shards_.partitions()));
 }
 
 // ---- share groups
@@ -236,14 +170,14 @@ std::vector<SubscribedTopic> GroupServiceImpl::topics_of(const GroupShard& shard
 
 io::Task<ShareHeartbeatReply> GroupServiceImpl::share_heartbeat(ShareHeartbeat heartbeat) {
   ShareHeartbeatReply failed;
-  auto finding = slot_of(heartbeat.group);
-  Result<Slot*> slot = co_await std::move(finding);
-  if (!slot) {
-    failed.error = slot.error().code;
-    failed.message = slot.error().message;
+  auto finding = runner_of(heartbeat.group);
+  Result<Runner*> runner = co_await std::move(finding);
+  if (!runner) {
+    failed.error = runner.error().code;
+    failed.message = runner.error().message;
     co_return failed;
   }
-  auto deciding = io::on((*slot)->core->executor, heartbeat_here(**slot, std::move(heartbeat)));
+  auto deciding = io::on((*runner)->core().executor, heartbeat_here(**runner, std::move(heartbeat)));
   Result<ShareHeartbeatDecision> decided = co_await std::move(deciding);
   if (!decided) {
     failed.error = decided.error().code;
@@ -253,23 +187,23 @@ io::Task<ShareHeartbeatReply> GroupServiceImpl::share_heartbeat(ShareHeartbeat h
   co_return std::move(decided->reply);
 }
 
-io::Task<Result<ShareHeartbeatDecision>> GroupServiceImpl::heartbeat_here(Slot& slot, ShareHeartbeat heartbeat) {
+io::Task<Result<ShareHeartbeatDecision>> GroupServiceImpl::heartbeat_here(Runner& runner, ShareHeartbeat heartbeat) {
   ShareHeartbeatOp op;
-  op.topics = topics_of(slot.runner->shard(), heartbeat);
+  op.topics = topics_of(runner.shard(), heartbeat);
   op.limits = limits_of(heartbeat.group.sv());
   const GroupId group = heartbeat.group;
   op.heartbeat = std::move(heartbeat);
-  auto running = slot.runner->run(std::move(op));
+  auto running = runner.run(std::move(op));
   Result<ShareHeartbeatDecision> decided = co_await std::move(running);
   // The heartbeat does not wait for this; the assignment comes with a later one.
   if (decided && !decided->initialize.empty()) {
-    io::spawn(slot.core->executor,
-              initialize_here(slot, group, decided->state_epoch, std::move(decided->initialize)));
+    io::spawn(runner.core().executor,
+              initialize_here(runner, group, decided->state_epoch, std::move(decided->initialize)));
   }
   co_return decided;
 }
 
-io::Task<void> GroupServiceImpl::initialize_here(Slot& slot, GroupId group, int32_t state_epoch,
+io::Task<void> GroupServiceImpl::initialize_here(Runner& runner, GroupId group, int32_t state_epoch,
                                                  std::vector<ShareInitialization> work) {
   ShareInitializationEnded ended;
   ended.group = group;
@@ -290,7 +224,7 @@ io::Task<void> GroupServiceImpl::initialize_here(Slot& slot, GroupId group, int3
                      work[i].partition.topic_id, work[i].partition.partition, error);
     }
   }
-  auto running = slot.runner->run(std::move(ended));
+  auto running = runner.run(std::move(ended));
   auto done = co_await std::move(running);
   if (!done) base::log_warn("end of initialisation not logged group={} error={}", group, done.error().code);
 }
@@ -315,17 +249,17 @@ io::Task<ShareGroupPartitions> GroupServiceImpl::share_group_partitions(GroupId 
 }
 
 void GroupServiceImpl::topic_removed(const metadata::TopicImage& topic) {
-  if (!ready_.load(std::memory_order_acquire)) return;
-  for (Slot& slot : slots_) {
-    if (&slot.core->executor != io::Executor::current()) continue;
-    io::spawn(slot.core->executor, topic_removed_here(slot, RemovedTopic{topic.name, topic.id}));
+  for (int32_t at = 0; at < shards_.partitions(); ++at) {
+    Runner& runner = shards_.at(at);
+    if (&runner.core().executor != io::Executor::current()) continue;
+    io::spawn(runner.core().executor, topic_removed_here(runner, RemovedTopic{topic.name, topic.id}));
   }
 }
 
-io::Task<void> GroupServiceImpl::topic_removed_here(Slot& slot, RemovedTopic topic) {
+io::Task<void> GroupServiceImpl::topic_removed_here(Runner& runner, RemovedTopic topic) {
   TopicsRemoved op;
   op.topics.push_back(std::move(topic));
-  auto running = slot.runner->run(std::move(op));
+  auto running = runner.run(std::move(op));
   auto done = co_await std::move(running);
   if (!done) base::log_warn("offsets of a removed topic stay error={}", done.error().code);
 }
@@ -339,21 +273,21 @@ io::Task<Result<std::optional<uint64_t>>> GroupServiceImpl::begin_txn_offset_com
 }
 
 io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit, std::optional<uint64_t> guard) {
-  auto finding = slot_of(commit.group);
-  Result<Slot*> slot = co_await std::move(finding);
-  if (!slot) co_return slot.error().code;
-  auto running = io::on((*slot)->core->executor, commit_here(**slot, std::move(commit), guard));
+  auto finding = runner_of(commit.group);
+  Result<Runner*> runner = co_await std::move(finding);
+  if (!runner) co_return runner.error().code;
+  auto running = io::on((*runner)->core().executor, commit_here(**runner, std::move(commit), guard));
   Result<Verdict> reply = co_await std::move(running);
   if (!reply) co_return reply.error().code;
   co_return reply->error;
 }
 
 // The log is looked at and decided on without a break in between.
-io::Task<Result<Verdict>> GroupServiceImpl::commit_here(Slot& slot, TxnOffsetCommit commit,
+io::Task<Result<Verdict>> GroupServiceImpl::commit_here(Runner& runner, TxnOffsetCommit commit,
                                                           std::optional<uint64_t> guard) {
-  auto known = slot.runner->partition().producer(commit.producer.id);
+  auto known = runner.partition().producer(commit.producer.id);
   TxnOffsetCommitOp op{std::move(commit), guard, std::move(known)};
-  auto running = slot.runner->run(std::move(op));
+  auto running = runner.run(std::move(op));
   Result<Verdict> reply = co_await std::move(running);
   co_return reply;
 }
@@ -374,22 +308,22 @@ io::Task<Result<CommittedOffset>> GroupServiceImpl::committed_offset(GroupId gro
 // ---- transactions
 
 io::Task<ErrorCode> GroupServiceImpl::write_marker(int32_t offsets_partition, log::EndMarker marker) {
-  if (!ready_.load(std::memory_order_acquire)) co_return ErrorCode::NOT_LEADER_OR_FOLLOWER;
-  if (offsets_partition < 0 || static_cast<size_t>(offsets_partition) >= slots_.size()) {
+  if (!shards_.ready()) co_return ErrorCode::NOT_LEADER_OR_FOLLOWER;
+  if (offsets_partition < 0 || offsets_partition >= shards_.partitions()) {
     co_return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
   }
-  Slot& slot = slots_[static_cast<size_t>(offsets_partition)];
-  auto running = io::on(slot.core->executor, write_marker_here(slot, marker));
+  Runner& runner = shards_.at(offsets_partition);
+  auto running = io::on(runner.core().executor, write_marker_here(runner, marker));
   Result<Verdict> reply = co_await std::move(running);
   // A coordinator that cannot answer now is no leader, to the sender: it tries again.
   if (!reply) co_return ErrorCode::NOT_LEADER_OR_FOLLOWER;
   co_return reply->error;
 }
 
-io::Task<Result<Verdict>> GroupServiceImpl::write_marker_here(Slot& slot, log::EndMarker marker) {
-  auto known = slot.runner->partition().producer(marker.producer.id);
+io::Task<Result<Verdict>> GroupServiceImpl::write_marker_here(Runner& runner, log::EndMarker marker) {
+  auto known = runner.partition().producer(marker.producer.id);
   WriteMarker op{marker, std::move(known)};
-  auto running = slot.runner->run(std::move(op));
+  auto running = runner.run(std::move(op));
   Result<Verdict> reply = co_await std::move(running);
   co_return reply;
 }
