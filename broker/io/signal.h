@@ -41,6 +41,8 @@ class Wakeup : public std::enable_shared_from_this<Wakeup> {
 class Signal {
  public:
   void subscribe(const std::shared_ptr<Wakeup>& wakeup);
+  // How many it remembers: the live ones, and as many that are gone at the most.
+  size_t size() const { return subscribers_.size(); }
   // Wakes and forgets all subscribers.
   void notify();
 
