@@ -1,0 +1,54 @@
+// Ledger: what a run has seen, and whether it agrees with the promises (docs/PROTOCOL.md part 4).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ackord::simulation {
+
+// A record of the source topic.
+struct SourceRecord {
+  int32_t partition = 0;
+  int64_t offset = 0;
+  friend auto operator<=>(const SourceRecord&, const SourceRecord&) = default;
+  std::string text() const { return std::to_string(partition) + ":" + std::to_string(offset); }
+};
+
+// Decided by the record alone, so that every delivery of it and the checker agree.
+bool is_rejected(const SourceRecord& record);
+
+class Ledger {
+ public:
+  void produced(SourceRecord record) { produced_.insert(record); }
+  // A consumer was handed the record. I3: never one whose acknowledgement is final.
+  void delivered(SourceRecord record, const std::string& member);
+  // A commit was answered: the acknowledgements of these records are final from now on.
+  void committed(const std::vector<SourceRecord>& records);
+  // What a read_committed consumer of the output finds.
+  void output(SourceRecord record) { ++outputs_[record]; }
+  void finding(std::string text) { findings_.push_back(std::move(text)); }
+
+  // At the end: I5, each accepted record exactly once in the output, each rejected one never.
+  void check_outputs();
+  const std::vector<std::string>& findings() const { return findings_; }
+  size_t produced_count() const { return produced_.size(); }
+
+  // For the summary of a run.
+  int commits = 0;
+  int aborts = 0;
+  int fenced = 0;
+  int redeliveries = 0;
+
+ private:
+  std::set<SourceRecord> produced_;
+  std::set<SourceRecord> final_;
+  std::map<SourceRecord, int> deliveries_;
+  std::map<SourceRecord, int> outputs_;
+  std::vector<std::string> findings_;
+};
+
+}  // namespace ackord::simulation

@@ -1,0 +1,12 @@
+// The main job in small: records of `lines` are taken through a share group by workers, transformed, and written to
+// `processed` in the transaction that acknowledges them. One worker is replaced while it sleeps, and wakes as a zombie.
+#pragma once
+
+#include "tests/simulation/world.h"
+
+namespace ackord::simulation {
+
+// One seed, one run; the same seed gives the same run. The report's ledger has what went wrong.
+Report run_main_job(uint64_t seed);
+
+}  // namespace ackord::simulation

@@ -1,0 +1,87 @@
+// SimWorker: one consumer and one transactional producer of the simulated job, raw protocol, with every habit that a real
+// one has or should not have: lost answers, repeated and delayed requests, locks that expire while it thinks, a pause in
+// the middle of a transaction.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "protocol/generated/add_partitions_to_txn_request.h"
+#include "protocol/generated/add_partitions_to_txn_response.h"
+#include "protocol/generated/add_share_acks_to_txn_request.h"
+#include "protocol/generated/add_share_acks_to_txn_response.h"
+#include "protocol/generated/end_txn_request.h"
+#include "protocol/generated/end_txn_response.h"
+#include "protocol/generated/init_producer_id_request.h"
+#include "protocol/generated/init_producer_id_response.h"
+#include "protocol/generated/produce_request.h"
+#include "protocol/generated/produce_response.h"
+#include "protocol/generated/share_fetch_request.h"
+#include "protocol/generated/share_fetch_response.h"
+#include "protocol/generated/share_group_heartbeat_request.h"
+#include "protocol/generated/share_group_heartbeat_response.h"
+#include "protocol/generated/txn_share_acknowledge_request.h"
+#include "protocol/generated/txn_share_acknowledge_response.h"
+#include "tests/simulation/world.h"
+
+namespace ackord::simulation {
+
+inline constexpr const char* kGroup = "job";
+inline constexpr const char* kLines = "lines";
+inline constexpr const char* kProcessed = "processed";
+inline constexpr int32_t kPartitions = 2;
+
+class SimWorker {
+ public:
+  struct Options {
+    std::string name;
+    std::string transactional_id;
+    bool transaction_version_2 = true;   // Produce v12 and EndTxn v5, or Produce v11 and EndTxn v4
+    bool sleeps_once = false;            // long enough in a transaction that another takes its place
+  };
+
+  // `lines` is the source topic's id. All but `world` is copied; the worker outlives its run().
+  SimWorker(World& world, Options options, Uuid lines);
+
+  // Works until `stop`, or until it learns that it has been replaced.
+  io::Task<void> run(const bool& stop);
+  // Set while it sleeps in a transaction: the moment to start its replacement.
+  bool asleep() const { return asleep_; }
+
+ private:
+  enum class Step { kDone, kAbort, kFenced };
+
+  io::Task<bool> init_producer();
+  io::Task<bool> heartbeat();
+  // Records that were handed out; also those that this worker still holds from before (their lock had expired).
+  io::Task<std::vector<SourceRecord>> fetch();
+  io::Task<Step> transaction(std::vector<SourceRecord> records);
+  io::Task<Step> begin();
+  io::Task<Step> produce_all(const std::vector<SourceRecord>& records);
+  io::Task<Step> produce(int32_t partition, std::vector<SourceRecord> records);
+  io::Task<Step> stage(const std::vector<SourceRecord>& records);
+  io::Task<Step> end(bool commit);
+  io::Task<void> send_later(protocol::TxnShareAcknowledgeRequest request, int64_t delay_ms);
+  io::Task<void> think(int64_t up_to_ms);
+  protocol::TxnShareAcknowledgeRequest stage_request(const std::vector<SourceRecord>& records) const;
+
+  World& world_;
+  SimRandom& random_;
+  Options options_;
+  Uuid lines_;
+  SimConnection connection_;
+  std::string member_;
+  int32_t member_epoch_ = 0;
+  int32_t session_epoch_ = 0;
+  ProducerId producer_id_;
+  int16_t producer_epoch_ = -1;
+  bool producer_ready_ = false;
+  int64_t start_ms_ = -1;
+  std::map<int32_t, int32_t> sequences_;
+  bool asleep_ = false;
+  bool has_slept_ = false;
+};
+
+}  // namespace ackord::simulation

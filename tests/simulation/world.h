@@ -1,0 +1,56 @@
+// World: one simulated run: the machine, its disk, the broker's lives, the network and the clients.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tests/simulation/ledger.h"
+#include "tests/simulation/scheduler.h"
+#include "tests/simulation/sim_broker.h"
+#include "tests/simulation/sim_disk.h"
+#include "tests/simulation/sim_network.h"
+
+namespace ackord::simulation {
+
+struct Report {
+  uint64_t seed = 0;
+  uint64_t steps = 0;
+  int64_t simulated_ms = 0;
+  uint64_t crash_step = 0;
+  Ledger ledger;
+  bool failed() const { return !ledger.findings().empty(); }
+};
+
+class World {
+ public:
+  explicit World(uint64_t seed);
+  ~World();
+
+  // Runs `job` (a task of the clients' core) to its end, with one crash at a random step after `crash_after` steps of it.
+  // A job that never ends is a finding.
+  void run(io::Task<void> job, uint64_t steps_limit);
+
+  SimScheduler scheduler;
+  SimDisk disk;
+  SimExecutor clients;
+  SimClock clock;
+  SimNetwork network;
+  Ledger ledger;
+  uint64_t crash_step = 0;
+  // The broker's first life has begun and the job may start.
+  bool finished = false;
+
+ private:
+  void start_broker();
+  void crash();
+  static io::Task<void> finishing(io::Task<void> job, bool& finished);
+
+  std::unique_ptr<SimBroker> broker_;
+  int cores_;
+  bool starting_ = false;
+  int64_t restart_at_us_ = -1;
+  uint64_t crash_at_ = 0;
+};
+
+}  // namespace ackord::simulation
