@@ -1,0 +1,27 @@
+// DataDirectory: what a partition asks of the directory that it lies in. Any core.
+#pragma once
+
+#include "broker/io/file_system.h"
+#include "broker/io/task.h"
+#include "protocol/types/ids.h"
+#include "protocol/types/result.h"
+
+namespace ackord::log {
+
+class DataDirectory {
+ public:
+  virtual ~DataDirectory() = default;
+
+  virtual io::FileSystem& files() = 0;
+  // log.flush.policy=ack: an acknowledgement waits for the disk.
+  virtual bool sync_on_ack() const = 0;
+  // False once anything has failed; it never recovers in this process.
+  virtual bool online() const = 0;
+  // Takes the directory offline: every partition's waiters get the error.
+  virtual void fail(const Error& why) = 0;
+  // Checkpoints; durable when they end.
+  virtual io::Task<Result<void>> set_recovery_point(TopicPartition name, Offset offset) = 0;
+  virtual io::Task<Result<void>> set_log_start(TopicPartition name, Offset offset) = 0;
+};
+
+}  // namespace ackord::log

@@ -1,0 +1,314 @@
+#include "broker/log/local_log_service.h"
+
+#include <utility>
+
+#include "broker/base/assert.h"
+#include "broker/base/logging.h"
+#include "broker/log/log_names.h"
+#include "broker/log/recovery.h"
+
+namespace ackord::log {
+namespace {
+
+// log.flush.offset.checkpoint.interval.ms, log.retention.check.interval.ms, file.delete.delay.ms
+constexpr int64_t kCheckpointIntervalMs = 60'000;
+constexpr int64_t kRetentionIntervalMs = 300'000;
+constexpr int64_t kDeleteDelayMs = 60'000;
+
+}  // namespace
+
+std::unique_ptr<LogService> make_log_service(io::Environment& environment, LogSettings settings) {
+  return std::make_unique<LocalLogService>(environment, std::move(settings));
+}
+
+LocalLogService::LocalLogService(io::Environment& environment, LogSettings settings)
+    : environment_(environment),
+      settings_(std::move(settings)),
+      recovery_points_(environment.files, environment.cores.front().executor, settings_.directory,
+                       std::string(names::kRecoveryPoints)),
+      log_starts_(environment.files, environment.cores.front().executor, settings_.directory,
+                  std::string(names::kLogStarts)),
+      cores_(environment.cores.size()) {}
+
+size_t LocalLogService::index_of(const TopicPartition& name) const {
+  return std::hash<TopicPartition>()(name) % environment_.cores.size();
+}
+
+const io::Core& LocalLogService::core_of(const TopicPartition& name) const {
+  return environment_.cores[index_of(name)];
+}
+
+std::shared_ptr<Partition> LocalLogService::find(const TopicPartition& name) {
+  const PartitionMap& partitions = cores_[index_of(name)];
+  const auto found = partitions.find(name);
+  return found == partitions.end() ? nullptr : found->second;
+}
+
+LocalLogService::PartitionPtr LocalLogService::add(const TopicPartition& name, Uuid topic_id,
+                                                   std::string folder,
+                                                   PartitionLog::Contents contents) {
+  auto log = std::make_unique<PartitionLog>(files(), std::move(folder), name);
+  log->open(std::move(contents));
+  DataDirectory& self = *this;
+  auto partition = std::make_shared<LocalPartition>(self, core_of(name).executor, std::move(log), topic_id);
+  cores_[index_of(name)].emplace(name, partition);
+  return partition;
+}
+
+void LocalLogService::fail(const Error& why) {
+  if (!online_.exchange(false)) return;
+  base::log_error("log directory is offline path={} why=\"{}\"", settings_.directory, why.message);
+  const Error answer = error(ErrorCode::KAFKA_STORAGE_ERROR, why.message);
+  for (size_t core = 0; core < cores_.size(); ++core) {
+    environment_.cores[core].executor.post([this, core, answer] {
+      for (const auto& [name, partition] : cores_[core]) partition->went_offline(answer);
+    });
+  }
+}
+
+io::Task<Result<void>> LocalLogService::set_recovery_point(TopicPartition name, Offset offset) {
+  return recovery_points_.set(std::move(name), offset);
+}
+
+io::Task<Result<void>> LocalLogService::set_log_start(TopicPartition name, Offset offset) {
+  return log_starts_.set(std::move(name), offset);
+}
+
+// ---- creation
+
+io::Task<Result<void>> LocalLogService::create(TopicPartition name, Uuid topic_id,
+                                               LogConfig config) {
+  std::vector<TopicPartition> names;
+  names.push_back(std::move(name));
+  return create_all(std::move(names), topic_id, std::move(config));
+}
+
+io::Task<Result<void>> LocalLogService::create_all(std::vector<TopicPartition> names, Uuid topic_id,
+                                                   LogConfig config) {
+  return create_missing(this, std::move(names), topic_id, std::move(config));
+}
+
+Result<Recovered> LocalLogService::prepare_folder(const std::string& folder, Uuid topic_id,
+                                                  TimeMs now_ms) {
+  auto made = files().create_directories(folder);
+  if (made.has_error()) return made.error();
+  auto written =
+      replace_file(files(), folder, names::kPartitionMetadata, format_partition_metadata(topic_id));
+  if (written.has_error()) return written.error();
+  RecoveryInput input;
+  input.directory = folder;
+  input.now_ms = now_ms;
+  return recover(files(), input);
+}
+
+io::Task<Result<bool>> LocalLogService::exists(LocalLogService* self, TopicPartition name,
+                                               Uuid topic_id) {
+  const auto found = self->find(name);
+  if (!found) co_return false;
+  if (found->topic_id() == topic_id) co_return true;
+  co_return error(
+      ErrorCode::INCONSISTENT_TOPIC_ID,
+      names::folder_name(name) + " exists with topic id " + found->topic_id().to_string());
+}
+
+io::Task<Result<bool>> LocalLogService::adopt(LocalLogService* self, TopicPartition name,
+                                              Uuid topic_id, LogConfig config,
+                                              std::shared_ptr<Prepared> prepared) {
+  // Made by another call meanwhile: both have prepared the same folder.
+  if (self->find(name)) co_return true;
+  const std::string folder = names::join(self->settings_.directory, names::folder_name(name));
+  auto partition = self->add(name, topic_id, folder, std::move(prepared->log->contents));
+  partition->configure(config);
+  co_return true;
+}
+
+io::Task<Result<void>> LocalLogService::create_missing(LocalLogService* self,
+                                                       std::vector<TopicPartition> names,
+                                                       Uuid topic_id, LogConfig config) {
+  if (!self->online())
+    co_return error(ErrorCode::KAFKA_STORAGE_ERROR, "the log directory is offline");
+  auto missing = std::make_shared<std::vector<std::shared_ptr<Prepared>>>();
+  for (const TopicPartition& name : names) {
+    auto asking = io::on(self->core_of(name).executor, exists(self, name, topic_id));
+    auto there = co_await std::move(asking);
+    if (there.has_error()) co_return there.error();
+    if (*there) continue;
+    auto prepared = std::make_shared<Prepared>();
+    prepared->name = name;
+    missing->push_back(std::move(prepared));
+  }
+  if (missing->empty()) co_return Result<void>();
+  const TimeMs now_ms = self->environment_.here().clock.now().wall_ms;
+  auto failure = std::make_shared<std::optional<Error>>();
+  std::function<void()> work = [self, missing, topic_id, now_ms, failure] {
+    for (auto& prepared : *missing) {
+      const std::string folder =
+          names::join(self->settings_.directory, names::folder_name(prepared->name));
+      auto log = self->prepare_folder(folder, topic_id, now_ms);
+      if (log.has_error()) {
+        *failure = log.error();
+        return;
+      }
+      prepared->log = std::move(*log);
+    }
+    auto synced = self->files().sync_directory_now(self->settings_.directory);
+    if (synced.has_error()) *failure = synced.error();
+  };
+  auto working = self->files().blocking(std::move(work));
+  co_await std::move(working);
+  if (*failure) {
+    self->fail(**failure);
+    co_return error(ErrorCode::KAFKA_STORAGE_ERROR, (*failure)->message);
+  }
+  for (auto& prepared : *missing) {
+    auto adopting = io::on(self->core_of(prepared->name).executor,
+                           adopt(self, prepared->name, topic_id, config, prepared));
+    auto adopted = co_await std::move(adopting);
+    if (adopted.has_error()) co_return adopted.error();
+  }
+  co_return Result<void>();
+}
+
+// ---- removal
+
+io::Task<Result<void>> LocalLogService::remove(TopicPartition name) {
+  io::Executor& executor = core_of(name).executor;
+  return io::on(executor, remove_here(this, std::move(name)));
+}
+
+io::Task<Result<void>> LocalLogService::remove_here(LocalLogService* self, TopicPartition name) {
+  const size_t core = self->index_of(name);
+  const auto found = self->cores_[core].find(name);
+  if (found == self->cores_[core].end()) co_return Result<void>();
+  if (!self->online())
+    co_return error(ErrorCode::KAFKA_STORAGE_ERROR, "the log directory is offline");
+  const PartitionPtr partition = found->second;
+  self->cores_[core].erase(found);
+  partition->mark_removed();
+  const std::string from = partition->directory();
+  const std::string to =
+      names::join(self->settings_.directory,
+                  names::deleted_folder_name(name, self->environment_.random.uuid()));
+  auto done = std::make_shared<Result<void>>();
+  std::function<void()> work = [self, from, to, done] {
+    *done = self->files().rename(from, to);
+    if (done->has_value()) *done = self->files().sync_directory_now(self->settings_.directory);
+  };
+  auto renaming = self->files().blocking(std::move(work));
+  co_await std::move(renaming);
+  // A partition of the same name must not inherit its offsets.
+  if (done->has_value()) {
+    auto forgetting = self->recovery_points_.erase(name);
+    *done = co_await std::move(forgetting);
+  }
+  if (done->has_value()) {
+    auto forgetting = self->log_starts_.erase(name);
+    *done = co_await std::move(forgetting);
+  }
+  if (done->has_error()) {
+    self->fail(done->error());
+    co_return *done;
+  }
+  const io::Core& here = self->environment_.cores[core];
+  io::spawn(here.executor, delete_later(self, &here.clock, to));
+  co_return Result<void>();
+}
+
+io::Task<void> LocalLogService::delete_later(LocalLogService* self, io::Clock* clock,
+                                             std::string path) {
+  auto sleep = io::sleep_until(*clock, clock->now().steady_ms + kDeleteDelayMs);
+  co_await sleep;
+  if (self->closing_) co_return;  // the next start removes it
+  std::function<void()> work = [self, path] {
+    auto removed = self->files().remove_all(path);
+    if (removed.has_error()) base::log_warn("folder stays why=\"{}\"", removed.error().message);
+  };
+  auto removing = self->files().blocking(std::move(work));
+  co_await std::move(removing);
+}
+
+io::Task<Result<bool>> LocalLogService::configure_here(LocalLogService* self, TopicPartition name,
+                                                       LogConfig config) {
+  const auto found = self->find(name);
+  if (found) found->configure(config);
+  co_return found != nullptr;
+}
+
+io::Task<void> LocalLogService::configure(TopicPartition name, LogConfig config) {
+  auto there = io::on(core_of(name).executor, configure_here(this, name, config));
+  (void)co_await std::move(there);
+}
+
+// ---- background and end
+
+io::Task<void> LocalLogService::checkpoint_core(LocalLogService* self, size_t core) {
+  OffsetCheckpoint offsets;
+  for (const auto& [name, partition] : self->cores_[core]) {
+    offsets[name] = partition->durable_offset();
+  }
+  if (offsets.empty()) co_return;
+  auto merging = self->recovery_points_.merge(std::move(offsets));
+  auto merged = co_await std::move(merging);
+  if (merged.has_error()) self->fail(merged.error());
+}
+
+io::Task<void> LocalLogService::background(LocalLogService* self, size_t core) {
+  io::Clock& clock = self->environment_.cores[core].clock;
+  int64_t next_retention = clock.now().steady_ms + kRetentionIntervalMs;
+  for (;;) {
+    auto sleep = io::sleep_until(clock, clock.now().steady_ms + kCheckpointIntervalMs);
+    co_await sleep;
+    if (self->closing_ || !self->online()) co_return;
+    auto checkpointing = checkpoint_core(self, core);
+    co_await std::move(checkpointing);
+    if (clock.now().steady_ms < next_retention) continue;
+    next_retention = clock.now().steady_ms + kRetentionIntervalMs;
+    std::vector<PartitionPtr> partitions;
+    for (const auto& [name, partition] : self->cores_[core]) partitions.push_back(partition);
+    for (const PartitionPtr& partition : partitions) {
+      if (self->closing_) co_return;
+      auto retaining = LocalPartition::retain(partition, clock.now().wall_ms,
+                                              self->settings_.producer_id_expiration_ms);
+      co_await std::move(retaining);
+    }
+  }
+}
+
+io::Task<Result<bool>> LocalLogService::close_core(LocalLogService* self, size_t core) {
+  OffsetCheckpoint ends;
+  std::vector<PartitionPtr> partitions;
+  for (const auto& [name, partition] : self->cores_[core]) partitions.push_back(partition);
+  for (const PartitionPtr& partition : partitions) {
+    auto closing = LocalPartition::close(partition);
+    auto closed = co_await std::move(closing);
+    if (closed.has_error()) co_return closed.error();
+    ends[partition->name()] = partition->log_end_offset();
+  }
+  auto merging = self->recovery_points_.merge(std::move(ends));
+  auto merged = co_await std::move(merging);
+  if (merged.has_error()) co_return merged.error();
+  co_return true;
+}
+
+io::Task<void> LocalLogService::close() {
+  if (closing_.exchange(true)) co_return;
+  bool all = online();
+  for (size_t core = 0; core < cores_.size() && all; ++core) {
+    auto closing = io::on(environment_.cores[core].executor, close_core(this, core));
+    auto closed = co_await std::move(closing);
+    all = closed.has_value();
+  }
+  if (all && online()) {
+    auto done = std::make_shared<Result<void>>();
+    std::function<void()> work = [this, done] {
+      *done =
+          replace_file(files(), settings_.directory, names::kCleanShutdown, clean_shutdown_text());
+    };
+    auto marking = files().blocking(std::move(work));
+    co_await std::move(marking);
+    if (done->has_error()) base::log_error("no clean stop why=\"{}\"", done->error().message);
+  }
+  lock_.reset();
+}
+
+}  // namespace ackord::log

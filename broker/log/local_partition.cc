@@ -1,0 +1,248 @@
+#include "broker/log/local_partition.h"
+
+#include <utility>
+
+#include "broker/base/logging.h"
+#include "broker/log/log_names.h"
+
+namespace ackord::log {
+namespace {
+
+Error offline(const TopicPartition& name) {
+  return error(ErrorCode::KAFKA_STORAGE_ERROR,
+               "the log directory of " + names::folder_name(name) + " is offline");
+}
+
+}  // namespace
+
+LocalPartition::LocalPartition(DataDirectory& directory, io::Executor& executor,
+                               std::unique_ptr<PartitionLog> log, Uuid topic_id)
+    : directory_(directory),
+      executor_(executor),
+      log_(std::move(log)),
+      topic_id_(topic_id),
+      durable_(log_->log_end()) {}
+
+std::optional<Error> LocalPartition::refusal() const {
+  if (removed_) {
+    return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "the partition was deleted");
+  }
+  if (!directory_.online()) return offline(log_->name());
+  return std::nullopt;
+}
+
+AppendResult LocalPartition::append(const ClientAppend& request, TimeMs now_ms) {
+  if (auto why = refusal()) return AppendResult{why->code, why->message};
+  return appended(log_->append(request, now_ms));
+}
+
+AppendResult LocalPartition::append_marker(const EndMarker& marker, TimeMs now_ms) {
+  if (auto why = refusal()) return AppendResult{why->code, why->message};
+  return appended(log_->append_marker(marker, now_ms));
+}
+
+AppendResult LocalPartition::append_records(std::span<const EncodedRecord> records,
+                                            std::optional<ProducerStamp> transaction,
+                                            TimeMs now_ms) {
+  if (auto why = refusal()) return AppendResult{why->code, why->message};
+  return appended(log_->append_records(records, transaction, now_ms));
+}
+
+AppendResult LocalPartition::appended(AppendResult result) {
+  if (result.error == ErrorCode::KAFKA_STORAGE_ERROR) {
+    directory_.fail(error(result.error, result.message));
+  } else if (log_->log_end() > log_->high_watermark()) {
+    if (!directory_.sync_on_ack()) advance(log_->log_end());
+    schedule_flush();
+  }
+  return result;
+}
+
+void LocalPartition::advance(Offset durable) {
+  if (!log_->advance_high_watermark(durable)) return;
+  durable_.advance(durable);
+  on_advance_.notify();
+}
+
+// ---- the flusher
+
+void LocalPartition::schedule_flush() {
+  const bool running = flushes_done_.position() < flushes_;
+  const bool needed = directory_.sync_on_ack() || !log_->sealed().empty();
+  if (running || !needed) return;
+  ++flushes_;
+  io::spawn(executor_, flush_loop(shared_from_this()));
+}
+
+io::Task<void> LocalPartition::flush_loop(Self self) {
+  PartitionLog& log = *self->log_;
+  while (self->directory_.online() && !self->removed_) {
+    if (!log.sealed().empty()) {
+      auto sealing = flush_sealed(self);
+      auto sealed = co_await std::move(sealing);
+      if (sealed.has_error()) self->directory_.fail(sealed.error());
+      continue;
+    }
+    // What is appended from here on waits for the next round.
+    const Offset target = log.log_end();
+    if (target <= log.high_watermark()) break;
+    const auto file = log.active()->file();
+    auto syncing = file->datasync();
+    auto synced = co_await std::move(syncing);
+    if (synced.has_error()) {
+      self->directory_.fail(synced.error());
+    } else {
+      self->advance(target);
+    }
+  }
+  self->flushes_done_.advance(self->flushes_);
+}
+
+// The segment and all that belongs to it, then the recovery point: only after that may anything
+// behind it be acknowledged, so that a cut at or above the recovery point never loses what was.
+io::Task<Result<void>> LocalPartition::flush_sealed(Self self) {
+  const auto sealed = self->log_->sealed().front();
+  auto done = std::make_shared<Result<void>>();
+  io::FileSystem& files = self->directory_.files();
+  std::function<void()> work = [&files, sealed, done] { *done = write_sealed(files, *sealed); };
+  auto writing = files.blocking(std::move(work));
+  co_await std::move(writing);
+  if (self->removed_) co_return Result<void>();
+  if (done->has_error()) co_return *done;
+  auto setting = self->directory_.set_recovery_point(self->log_->name(), sealed->next_base_offset);
+  auto set = co_await std::move(setting);
+  if (set.has_error()) co_return set;
+  self->log_->sealed().pop_front();
+  sealed->segment->drop_indexes();
+  self->advance(sealed->next_base_offset);
+  co_return Result<void>();
+}
+
+io::Task<Result<void>> LocalPartition::durable(Offset offset) {
+  return wait_durable(shared_from_this(), offset);
+}
+
+io::Task<Result<void>> LocalPartition::wait_durable(Self self, Offset offset) {
+  if (auto why = self->refusal()) co_return *why;
+  auto reaching = self->durable_.reached(offset);
+  auto reached = co_await std::move(reaching);
+  co_return reached;
+}
+
+Offset LocalPartition::durable_offset() const {
+  return directory_.sync_on_ack() ? log_->high_watermark() : log_->active()->base_offset();
+}
+
+void LocalPartition::went_offline(const Error& why) {
+  durable_.fail(why);
+  on_advance_.notify();
+}
+
+void LocalPartition::mark_removed() {
+  removed_ = true;
+  durable_.fail(error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "the partition was deleted"));
+  on_advance_.notify();
+}
+
+// ---- removal of old records
+
+io::Task<Result<Offset>> LocalPartition::delete_records(Offset before) {
+  return delete_before(shared_from_this(), before);
+}
+
+io::Task<Result<Offset>> LocalPartition::delete_before(Self self, Offset before) {
+  constexpr Offset kToHighWatermark = -1;
+  if (auto why = self->refusal()) co_return *why;
+  PartitionLog& log = *self->log_;
+  if (before == kToHighWatermark) before = log.high_watermark();
+  if (before < 0 || before > log.high_watermark()) {
+    co_return error(ErrorCode::OFFSET_OUT_OF_RANGE, "above the high watermark");
+  }
+  if (log.raise_log_start(before)) self->on_advance_.notify();
+  // Also for what an earlier call has raised: this answer rests on it.
+  const Offset start = log.log_start();
+  auto setting = self->directory_.set_log_start(log.name(), start);
+  auto set = co_await std::move(setting);
+  if (set.has_error()) {
+    self->directory_.fail(set.error());
+    co_return set.error();
+  }
+  auto deleting = delete_dropped(self);
+  co_await std::move(deleting);
+  co_return start;
+}
+
+io::Task<void> LocalPartition::delete_dropped(Self self) {
+  const auto dropped = self->log_->drop_old_segments();
+  if (dropped.empty()) co_return;
+  io::FileSystem& files = self->directory_.files();
+  const std::string folder = self->log_->directory();
+  std::function<void()> work = [&files, dropped, folder] {
+    for (const SegmentPtr& segment : dropped) {
+      for (const auto suffix :
+           {names::kSnapshot, names::kTxnIndex, names::kTimeIndex, names::kIndex, names::kLog}) {
+        const std::string path = segment->path(suffix);
+        if (!files.exists(path)) continue;
+        auto removed = files.remove(path);
+        if (removed.has_error())
+          base::log_warn("old file stays why=\"{}\"", removed.error().message);
+      }
+    }
+    // Should a crash bring them back, the log start keeps them hidden.
+    (void)files.sync_directory_now(folder);
+  };
+  auto removing = files.blocking(std::move(work));
+  co_await std::move(removing);
+  base::log_info("segments deleted partition={} count={} log_start={}",
+                 names::folder_name(self->name()), dropped.size(), self->log_->log_start());
+}
+
+io::Task<void> LocalPartition::retain(Self self, TimeMs now_ms, int64_t producer_expiration_ms) {
+  if (self->refusal()) co_return;
+  PartitionLog& log = *self->log_;
+  log.producers().remove_expired(now_ms, producer_expiration_ms);
+  const Segment& active = *log.active();
+  const int64_t retention_ms = log.config().retention_ms;
+  const bool expired = log.config().remove && retention_ms >= 0 && active.size() != 0 &&
+                       active.max_timestamp() >= 0 &&
+                       now_ms - active.max_timestamp() > retention_ms;
+  if (expired && log.high_watermark() == log.log_end()) {
+    auto rolled = log.roll(now_ms);
+    if (rolled.has_error()) {
+      self->directory_.fail(rolled.error());
+      co_return;
+    }
+    self->schedule_flush();
+  }
+  if (log.raise_log_start(log.retention_start(now_ms))) {
+    self->on_advance_.notify();
+    auto setting = self->directory_.set_log_start(log.name(), log.log_start());
+    auto set = co_await std::move(setting);
+    if (set.has_error()) {
+      self->directory_.fail(set.error());
+      co_return;
+    }
+  }
+  auto deleting = delete_dropped(self);
+  co_await std::move(deleting);
+}
+
+io::Task<Result<void>> LocalPartition::close(Self self) {
+  if (auto why = self->refusal()) co_return *why;
+  self->schedule_flush();
+  auto flushing = self->flushes_done_.reached(self->flushes_);
+  (void)co_await std::move(flushing);
+  if (auto why = self->refusal()) co_return *why;
+  PartitionLog& log = *self->log_;
+  auto sealed = std::make_shared<const SealedSegment>(
+      seal(log.active(), log.directory(), log.log_end(), log.producers().encode()));
+  auto done = std::make_shared<Result<void>>();
+  io::FileSystem& files = self->directory_.files();
+  std::function<void()> work = [&files, sealed, done] { *done = write_sealed(files, *sealed); };
+  auto writing = files.blocking(std::move(work));
+  co_await std::move(writing);
+  if (done->has_error()) self->directory_.fail(done->error());
+  co_return *done;
+}
+
+}  // namespace ackord::log

@@ -1,0 +1,125 @@
+// LocalPartition: a Partition on this broker's disk: the log's core, its flusher and its readers.
+// One core. Its coroutines hold a reference, so it lives until they end.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "broker/io/core.h"
+#include "broker/io/position_gate.h"
+#include "broker/log/data_directory.h"
+#include "broker/log/partition.h"
+#include "broker/log/partition_log.h"
+
+namespace ackord::log {
+
+class LocalPartition : public Partition, public std::enable_shared_from_this<LocalPartition> {
+ public:
+  LocalPartition(DataDirectory& directory, io::Executor& executor,
+                 std::unique_ptr<PartitionLog> log, Uuid topic_id);
+
+  const TopicPartition& name() const override { return log_->name(); }
+  const Uuid& topic_id() const override { return topic_id_; }
+  int32_t leader_epoch() const override { return log_->leader_epoch(); }
+  Offset log_start_offset() const override { return log_->log_start(); }
+  Offset log_end_offset() const override { return log_->log_end(); }
+  Offset high_watermark() const override { return log_->high_watermark(); }
+  Offset last_stable_offset() const override { return log_->last_stable_offset(); }
+  uint64_t size_bytes() const override { return log_->size_bytes(); }
+  io::Signal& on_advance() override { return on_advance_; }
+
+  AppendResult append(const ClientAppend& request, TimeMs now_ms) override;
+  AppendResult append_marker(const EndMarker& marker, TimeMs now_ms) override;
+  AppendResult append_records(std::span<const EncodedRecord> records,
+                              std::optional<ProducerStamp> transaction, TimeMs now_ms) override;
+  io::Task<Result<void>> durable(Offset offset) override;
+
+  std::optional<ProducerView> producer(ProducerId id) const override {
+    return log_->producers().view(id);
+  }
+  std::vector<ProducerView> producers() const override { return log_->producers().views(); }
+  bool has_open_transaction(ProducerStamp producer) const override {
+    return log_->producers().has_open_transaction(producer);
+  }
+  uint64_t begin_verification(ProducerStamp producer) override {
+    return log_->producers().begin_verification(producer);
+  }
+
+  io::Task<ReadResult> read(ReadSpec spec) override;
+  io::Task<ReadResult> read_all(Offset offset, int64_t max_bytes) override;
+  io::Task<Result<TimestampedOffset>> offset_for_timestamp(TimeMs timestamp,
+                                                           Isolation isolation) override;
+  io::Task<Result<TimestampedOffset>> offset_of_max_timestamp() override;
+  std::pair<int32_t, Offset> end_offset_for_epoch(int32_t epoch) const override {
+    return log_->end_offset_for_epoch(epoch);
+  }
+  io::Task<Result<Offset>> delete_records(Offset before) override;
+  void configure(const LogConfig& config) override { log_->configure(config); }
+
+  // ---- for the service
+  const std::string& directory() const { return log_->directory(); }
+  // Everything that waits, now and later, gets `why`.
+  void went_offline(const Error& why);
+  // The partition goes away.
+  void mark_removed();
+  // Retention, once; also forgets idle producers.
+  static io::Task<void> retain(std::shared_ptr<LocalPartition> self, TimeMs now_ms,
+                               int64_t producer_expiration_ms);
+  // Everything durable, indexes and snapshot written.
+  static io::Task<Result<void>> close(std::shared_ptr<LocalPartition> self);
+  // What the recovery point may be: all below is on the disk.
+  Offset durable_offset() const;
+
+ private:
+  using Self = std::shared_ptr<LocalPartition>;
+  // A run of whole batches in one segment.
+  struct Range {
+    SegmentPtr segment;  // null: nothing to read
+    uint64_t position = 0;
+    uint64_t size = 0;
+    Offset next_offset = 0;
+    std::vector<BatchInfo> batches;
+  };
+  struct Want {
+    Offset offset = 0;
+    int64_t max_bytes = 0;
+    bool at_least_one_batch = true;
+    Offset bound = 0;
+    bool batches = false;
+  };
+
+  std::optional<Error> refusal() const;
+  AppendResult appended(AppendResult result);
+  void schedule_flush();
+  void advance(Offset durable);
+  static io::Task<void> flush_loop(Self self);
+  static io::Task<Result<void>> flush_sealed(Self self);
+  static io::Task<Result<void>> wait_durable(Self self, Offset offset);
+  static io::Task<void> delete_dropped(Self self);
+  static io::Task<Result<Offset>> delete_before(Self self, Offset before);
+
+  // ---- partition_reader.cc
+  bool find_recent(const Want& want, Range& out) const;
+  static io::Task<ReadResult> read_range(Self self, ReadSpec spec, bool to_the_end);
+  static io::Task<Result<Range>> find_range(Self self, Want want);
+  static io::Task<Result<Range>> find_in_segment(Self self, SegmentPtr segment, Want want);
+  static io::Task<Result<std::shared_ptr<SegmentIndexes>>> load_indexes(Self self,
+                                                                        SegmentPtr segment);
+  static io::Task<Result<TimestampedOffset>> find_timestamp(Self self, TimeMs timestamp,
+                                                            Offset bound);
+  static io::Task<Result<TimestampedOffset>> find_max_timestamp(Self self);
+
+  DataDirectory& directory_;
+  io::Executor& executor_;
+  std::unique_ptr<PartitionLog> log_;
+  Uuid topic_id_;
+  io::Signal on_advance_;
+  io::PositionGate durable_;
+  bool removed_ = false;
+  // Flush loops that began, and that have ended: at most one runs.
+  int64_t flushes_ = 0;
+  io::PositionGate flushes_done_{0};
+  std::deque<SegmentPtr> loaded_;  // sealed segments whose indexes are in memory, oldest use first
+};
+
+}  // namespace ackord::log
