@@ -39,8 +39,8 @@ uint16_t bound_port(int descriptor) {
 }
 
 // The socket, or the errno.
-std::pair<std::optional<ListenSocket>, int> listen_on(const addrinfo& info, bool both_families,
-                                                      const ListenAddress& wanted) {
+std::pair<std::optional<ListenSocket>, int> bind_to(const addrinfo& info, bool both_families,
+                                                    const ListenAddress& wanted) {
   const int type = info.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC;
   io::Descriptor descriptor(::socket(info.ai_family, type, info.ai_protocol));
   if (descriptor.get() < 0) return {std::nullopt, errno};
@@ -58,8 +58,7 @@ std::pair<std::optional<ListenSocket>, int> listen_on(const addrinfo& info, bool
   sockaddr_storage address{};
   std::memcpy(&address, info.ai_addr, info.ai_addrlen);
   set_port(reinterpret_cast<sockaddr*>(&address), wanted.port);
-  if (::bind(descriptor.get(), reinterpret_cast<sockaddr*>(&address), info.ai_addrlen) != 0 ||
-      ::listen(descriptor.get(), wanted.backlog) != 0) {
+  if (::bind(descriptor.get(), reinterpret_cast<sockaddr*>(&address), info.ai_addrlen) != 0) {
     return {std::nullopt, errno};
   }
   const uint16_t bound = bound_port(descriptor.get());
@@ -68,7 +67,7 @@ std::pair<std::optional<ListenSocket>, int> listen_on(const addrinfo& info, bool
 
 }  // namespace
 
-Result<std::vector<ListenSocket>> open_listen_sockets(const ListenAddress& address) {
+Result<std::vector<ListenSocket>> bind_listen_sockets(const ListenAddress& address) {
   ListenAddress wanted = address;
   const bool everywhere = address.host.empty();
   addrinfo hints{};
@@ -84,7 +83,7 @@ Result<std::vector<ListenSocket>> open_listen_sockets(const ListenAddress& addre
   std::vector<ListenSocket> sockets;
   int last_failure = EADDRNOTAVAIL;
   for (const addrinfo* info = list; info != nullptr; info = info->ai_next) {
-    auto [socket, why] = listen_on(*info, everywhere, wanted);
+    auto [socket, why] = bind_to(*info, everywhere, wanted);
     if (socket) {
       // All sockets listen on one port, also when the system chose it.
       wanted.port = socket->port;
@@ -97,7 +96,7 @@ Result<std::vector<ListenSocket>> open_listen_sockets(const ListenAddress& addre
   }
   if (sockets.empty() && everywhere) {
     wanted.host = "0.0.0.0";
-    return open_listen_sockets(wanted);
+    return bind_listen_sockets(wanted);
   }
   if (sockets.empty()) return listen_error(address, text_of(last_failure));
   return sockets;

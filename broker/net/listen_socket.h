@@ -1,4 +1,4 @@
-// Opening the sockets of a listener.
+// Binding the sockets of a listener.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,11 @@ struct ListenSocket {
 struct ListenAddress {
   std::string host;  // empty: all addresses
   uint16_t port = 0;
-  int backlog = 0;
   int receive_buffer_bytes = -1;  // -1: the system adjusts it
 };
 
-// Sockets that listen on every address that the host has, on the same port. Blocks on the resolver.
-// Start-up only.
-Result<std::vector<ListenSocket>> open_listen_sockets(const ListenAddress& address);
+// Sockets bound to every address that the host has, on the same port, for listen(). Blocks on the
+// resolver. Start-up only.
+Result<std::vector<ListenSocket>> bind_listen_sockets(const ListenAddress& address);
 
 }  // namespace ackord::net

@@ -171,6 +171,17 @@ class Listener::Acceptor {
   uint16_t port() const { return port_; }
   int64_t connections() const { return open_; }
 
+  // Another process may have bound and listened since open(): the address is taken only then.
+  Result<void> listen() {
+    for (auto& socket : sockets_) {
+      if (::listen(socket->descriptor.native_handle(), settings_.backlog) == 0) continue;
+      return error(ErrorCode::UNKNOWN_SERVER_ERROR,
+                   fmt::format("cannot listen on {}:{}: {}", settings_.host, port_,
+                               std::generic_category().message(errno)));
+    }
+    return {};
+  }
+
   void start() {
     for (auto& socket : sockets_) wait(*socket);
   }
@@ -269,9 +280,8 @@ Listener::~Listener() = default;
 
 Result<std::unique_ptr<Listener>> Listener::open(io::AsioCores& cores, io::Environment& environment,
                                                  RequestSink& sink, ListenerSettings settings) {
-  const ListenAddress address{settings.host, settings.port, settings.backlog,
-                              settings.receive_buffer_bytes};
-  auto sockets = open_listen_sockets(address);
+  const ListenAddress address{settings.host, settings.port, settings.receive_buffer_bytes};
+  auto sockets = bind_listen_sockets(address);
   if (sockets.has_error()) return sockets.error();
   std::unique_ptr<Listener> listener(new Listener());
   listener->acceptor_ =
@@ -294,11 +304,14 @@ uint16_t Listener::port() const { return acceptor_->port(); }
 
 int64_t Listener::connections() const { return acceptor_->connections(); }
 
-void Listener::start() {
+Result<void> Listener::start() {
+  auto listening = acceptor_->listen();
+  if (listening.has_error()) return listening;
   for (auto& room : rooms_) {
     room->core().executor.post([room = room.get()] { room->start(); });
   }
   rooms_.front()->core().executor.post([acceptor = acceptor_.get()] { acceptor->start(); });
+  return {};
 }
 
 io::Task<int> Listener::stop_accepting(Acceptor* acceptor) {

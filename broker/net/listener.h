@@ -33,7 +33,8 @@ struct ListenerSettings {
 
 class Listener {
  public:
-  // Binds and listens; accepts nothing until start(). The error says which address and why.
+  // Binds; the port is known then, but refuses connections until start(). The error says which
+  // address and why.
   static Result<std::unique_ptr<Listener>> open(io::AsioCores& cores, io::Environment& environment,
                                                 RequestSink& sink, ListenerSettings settings);
   ~Listener();
@@ -42,8 +43,8 @@ class Listener {
 
   uint16_t port() const;
 
-  // Any thread. The cores may not run yet.
-  void start();
+  // Listens. Any thread, once; the cores may not run yet. The error is that of open().
+  Result<void> start();
   // On any core, once. Accepts no more, lets every connection answer what it has received, and
   // closes those that have not ended after `grace_ms`.
   io::Task<void> stop(int64_t grace_ms);

@@ -33,7 +33,8 @@ class ListenerTest : public testing::Test {
     auto opened = Listener::open(cores_, environment_, sink_, std::move(settings));
     EXPECT_TRUE(opened.has_value()) << opened.error().message;
     listener_ = std::move(opened.value());
-    listener_->start();
+    const auto started = listener_->start();
+    EXPECT_TRUE(started.has_value()) << started.error().message;
     return listener_->port();
   }
   uint16_t listen() { return listen(settings()); }
