@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,8 +48,10 @@ struct FakeBatch {
 
 class FakePartition : public log::Partition {
  public:
-  FakePartition(TopicPartition name, Uuid topic_id, log::LogConfig config)
-      : name_(std::move(name)), topic_id_(topic_id), config_(std::move(config)) {}
+  // `home` is where waiters are resumed when a test calls from outside of every core.
+  FakePartition(TopicPartition name, Uuid topic_id, log::LogConfig config,
+                io::Executor* home = nullptr)
+      : name_(std::move(name)), topic_id_(topic_id), config_(std::move(config)), home_(home) {}
 
   // ---- for tests
   const std::vector<FakeBatch>& batches() const { return batches_; }
@@ -69,14 +72,15 @@ class FakePartition : public log::Partition {
   }
   // A crash: what was not durable is gone.
   void lose_undurable() {
-    while (!batches_.empty() && batches_.back().last_offset >= gate_->position()) batches_.pop_back();
+    while (!batches_.empty() && batches_.back().last_offset >= gate_->position())
+      batches_.pop_back();
     end_ = batches_.empty() ? 0 : batches_.back().last_offset + 1;
     rebuild_transactions();
   }
   // The disk fails: from now on everything is KAFKA_STORAGE_ERROR.
   void fail_storage() {
     failed_ = true;
-    gate_->fail(error(ErrorCode::KAFKA_STORAGE_ERROR, "failed by the test"));
+    at_home([this] { gate_->fail(error(ErrorCode::KAFKA_STORAGE_ERROR, "failed by the test")); });
   }
   void drop() {
     removed_ = true;
@@ -171,10 +175,11 @@ class FakePartition : public log::Partition {
   uint64_t begin_verification(log::ProducerStamp) override { return ++guard_; }
 
   io::Task<log::ReadResult> read(log::ReadSpec spec) override {
-    const Offset bound = spec.isolation == log::Isolation::kReadCommitted ? last_stable_offset()
-                                                                          : high_watermark();
+    const Offset bound =
+        spec.isolation == log::Isolation::kReadCommitted ? last_stable_offset() : high_watermark();
     log::ReadResult result = collect(spec.offset, spec.max_bytes, bound, spec.want_batches);
-    if (spec.isolation == log::Isolation::kReadCommitted) result.aborted = aborted_from(spec.offset);
+    if (spec.isolation == log::Isolation::kReadCommitted)
+      result.aborted = aborted_from(spec.offset);
     co_return result;
   }
   io::Task<log::ReadResult> read_all(Offset offset, int64_t max_bytes) override {
@@ -206,7 +211,8 @@ class FakePartition : public log::Partition {
   io::Task<Result<Offset>> delete_records(Offset before) override {
     if (before > high_watermark()) co_return error(ErrorCode::OFFSET_OUT_OF_RANGE);
     start_ = std::max(start_, before);
-    while (!batches_.empty() && batches_.front().last_offset < start_) batches_.erase(batches_.begin());
+    while (!batches_.empty() && batches_.front().last_offset < start_)
+      batches_.erase(batches_.begin());
     advance_.notify();
     co_return start_;
   }
@@ -224,18 +230,21 @@ class FakePartition : public log::Partition {
   template <class Number>
   static Number load(const std::vector<std::byte>& bytes, size_t at) {
     uint64_t value = 0;
-    for (size_t i = 0; i < sizeof(Number); ++i) value = value << 8 | static_cast<uint64_t>(bytes[at + i]);
+    for (size_t i = 0; i < sizeof(Number); ++i)
+      value = value << 8 | static_cast<uint64_t>(bytes[at + i]);
     return static_cast<Number>(value);
   }
   template <class Number>
   static void store_number(std::vector<std::byte>& bytes, size_t at, Number number) {
     for (size_t i = 0; i < sizeof(Number); ++i) {
-      bytes[at + i] = static_cast<std::byte>(static_cast<uint64_t>(number) >> (8 * (sizeof(Number) - 1 - i)));
+      bytes[at + i] =
+          static_cast<std::byte>(static_cast<uint64_t>(number) >> (8 * (sizeof(Number) - 1 - i)));
     }
   }
 
-  std::vector<std::byte> encode(std::span<const log::EncodedRecord> records, log::ProducerStamp producer,
-                                int16_t attributes, TimeMs now_ms) const {
+  std::vector<std::byte> encode(std::span<const log::EncodedRecord> records,
+                                log::ProducerStamp producer, int16_t attributes,
+                                TimeMs now_ms) const {
     protocol::Writer body;
     int32_t delta = 0;
     for (const log::EncodedRecord& record : records) {
@@ -322,8 +331,18 @@ class FakePartition : public log::Partition {
     for (const FakeBatch& batch : batches_) track(batch);
   }
   void advance() {
-    gate_->advance(end_);
-    advance_.notify();
+    at_home([this, end = end_] {
+      gate_->advance(end);
+      advance_.notify();
+    });
+  }
+  // Waiters are resumed through the current executor, so there must be one.
+  void at_home(std::function<void()> work) {
+    if (io::Executor::current() != nullptr || home_ == nullptr) {
+      work();
+    } else {
+      home_->post(std::move(work));
+    }
   }
 
   log::ReadResult collect(Offset from, int64_t max_bytes, Offset bound, bool want_batches) const {
@@ -343,7 +362,8 @@ class FakePartition : public log::Partition {
     for (const FakeBatch& batch : batches_) {
       if (batch.last_offset < from) continue;
       if (batch.base_offset >= bound) break;
-      if (!bytes->empty() && static_cast<int64_t>(bytes->size() + batch.bytes.size()) > max_bytes) break;
+      if (!bytes->empty() && static_cast<int64_t>(bytes->size() + batch.bytes.size()) > max_bytes)
+        break;
       bytes->insert(bytes->end(), batch.bytes.begin(), batch.bytes.end());
       if (want_batches) result.batches.push_back(info(batch));
     }
@@ -368,15 +388,15 @@ class FakePartition : public log::Partition {
     for (const auto& [aborted, last_offset] : aborted_) {
       if (last_offset >= from) found.push_back(aborted);
     }
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      return a.first_offset < b.first_offset;
-    });
+    std::sort(found.begin(), found.end(),
+              [](const auto& a, const auto& b) { return a.first_offset < b.first_offset; });
     return found;
   }
 
   TopicPartition name_;
   Uuid topic_id_;
   log::LogConfig config_;
+  io::Executor* home_;
   std::vector<FakeBatch> batches_;
   std::map<int64_t, Open> open_;
   std::map<int64_t, log::ProducerView> producers_;
@@ -439,7 +459,8 @@ class FakeLogService : public log::LogService {
     const auto at = partitions_.find(name);
     return at == partitions_.end() ? nullptr : at->second;
   }
-  io::Task<Result<void>> create(TopicPartition name, Uuid topic_id, log::LogConfig config) override {
+  io::Task<Result<void>> create(TopicPartition name, Uuid topic_id,
+                                log::LogConfig config) override {
     std::vector<TopicPartition> names;
     names.push_back(std::move(name));
     co_return create_now(names, topic_id, config);
@@ -473,7 +494,8 @@ class FakeLogService : public log::LogService {
         if (at->second->topic_id() == topic_id) continue;
         return error(ErrorCode::INCONSISTENT_TOPIC_ID, "another topic's partition is there");
       }
-      auto partition = std::make_shared<FakePartition>(name, topic_id, config);
+      auto partition =
+          std::make_shared<FakePartition>(name, topic_id, config, &core_of(name).executor);
       if (held_) partition->hold_durability();
       partitions_.emplace(name, std::move(partition));
     }
