@@ -1,4 +1,4 @@
-// Produce (key 0), versions 3-13; 0-2 are advertised and refused (cases C02).
+// Produce (key 0), versions 3-13; 0-2 are advertised and refused: see apis.def.
 //   v3  transactional id, batches v2   v5  log start offset   v7  zstd   v8  record_errors (KIP-467)
 //   v9  flexible   v10 current leader (KIP-951)   v11 TRANSACTION_ABORTABLE (KIP-890)
 //   v12 the broker adds the partition to the transaction itself   v13 topic ids

@@ -91,7 +91,7 @@ const Entry* find_entry(int16_t key) {
   return at != kEntries.end() && at->api.key == key ? &*at : nullptr;
 }
 
-// C01: an unknown version of ApiVersions is answered in version 0, with the range that would do; its body is not read.
+// An unknown version of ApiVersions is answered in version 0, with the range that would do; its body is not read.
 Answer unsupported_api_versions(const Header& header, const Entry& entry) {
   protocol::ApiVersionsResponse response;
   response.error_code = ErrorCode::UNSUPPORTED_VERSION;

@@ -1,7 +1,7 @@
 // From a frame to an answer: request header, table of APIs, decoding, the handler, encoding.
 //
 // Errors: a frame whose header cannot be read, an API or a version that is not served (ApiVersions apart), a body
-// that does not decode: the connection is closed, and nothing has happened (cases C01, C05).
+// that does not decode: the connection is closed, and nothing has happened.
 // Threads: handle() on the connection's core.
 #pragma once
 

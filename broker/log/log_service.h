@@ -26,7 +26,7 @@ class LogService {
  public:
   virtual ~LogService() = default;
 
-  // Locks the directory, formats an empty one (meta.properties), recovers every log in it (design 4: the active segment
+  // Locks the directory, formats an empty one (meta.properties), recovers every log in it (docs/ARCHITECTURE.md, "The log": the active segment
   // is cut at the first invalid batch at or above the recovery point; after an unclean stop what was read above it is
   // made durable again). Start-up: blocks; call before anything else. Errors carry the text for the operator.
   virtual Result<std::vector<FoundPartition>> open() = 0;
