@@ -232,7 +232,7 @@ bool SharePartition::is_staged_by(const Owner& owner, const std::vector<Acknowle
   return true;
 }
 
-void SharePartition::archive_aborted(ProducerId producer, PartitionChange& change) const {
+void SharePartition::archive_below_log_start(ProducerId producer, PartitionChange& change) const {
   if (!soft_) return;
   for (const OffsetRange& range : hard_.batches.staged_by(producer)) {
     const Offset last = std::min(range.last_offset, soft_->log_start_offset - 1);

@@ -42,6 +42,8 @@ void SharePartition::apply_update(const ShareUpdate& update, const coordinator::
   if (soft_) {
     for (const StateBatch& batch : update.state_batches) {
       forget_stagers(batch.first_offset, batch.last_offset);
+    }
+    for (const StateBatch& batch : update.state_batches) {
       drop_overridden(batch.first_offset, batch.last_offset);
       extend_end(batch.last_offset + 1);
       free_what_is_available(batch.first_offset, batch.last_offset);

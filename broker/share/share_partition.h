@@ -150,8 +150,8 @@ class SharePartition {
                        const std::vector<AcknowledgementBatch>& batches, bool dlq, int64_t max_staged_records,
                        PartitionChange& change) const;
   bool is_staged_by(const Owner& owner, const std::vector<AcknowledgementBatch>& batches) const;
-  // What an abort makes AVAILABLE below the log start becomes ARCHIVED right after it (protocol 1.2).
-  void archive_aborted(ProducerId producer, PartitionChange& change) const;
+  // Of the producer's staged ranges, what lies below the log start: ARCHIVED whatever the verdict (protocol 1.2).
+  void archive_below_log_start(ProducerId producer, PartitionChange& change) const;
   std::vector<InFlightRange> describe(size_t max_ranges, io::Now now) const;
 
  private:

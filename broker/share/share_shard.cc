@@ -16,7 +16,7 @@ const SharePartition* ShareShard::find(const SharePartitionKey& key) const {
   return at == hard_.partitions.end() ? nullptr : &at->second;
 }
 
-SharePartition* ShareShard::find(const SharePartitionKey& key) {
+SharePartition* ShareShard::find_to_change(const SharePartitionKey& key) {
   const auto at = hard_.partitions.find(key);
   return at == hard_.partitions.end() ? nullptr : &at->second;
 }
@@ -40,7 +40,7 @@ ShareRecord ShareShard::record_of(const SharePartitionKey& key, const ShareParti
 
 void ShareShard::apply(const Record& record, const coordinator::RecordContext& context) {
   if (const auto* update = std::get_if<ShareUpdate>(&record)) {
-    SharePartition* partition = find(update->key);
+    SharePartition* partition = find_to_change(update->key);
     if (partition == nullptr) return;  // its snapshot was deleted, or pruned with a deleted key
     partition->apply_update(*update, context);
     index_owners(update->key, update->owners);
@@ -65,7 +65,7 @@ void ShareShard::apply_end_marker(const log::EndMarker& marker, const coordinato
   const auto at = hard_.staged_by.find(id);
   if (at == hard_.staged_by.end()) return;
   for (const SharePartitionKey& key : at->second) {
-    SharePartition* partition = find(key);
+    SharePartition* partition = find_to_change(key);
     if (partition == nullptr) continue;
     partition->resolve(id, marker.commit);
     touched(key, *partition);
@@ -96,7 +96,7 @@ void ShareShard::index_owners(const SharePartitionKey& key, const std::vector<Ow
 
 template <class Change>
 void ShareShard::change(const SharePartitionKey& key, Change&& change) {
-  SharePartition* partition = find(key);
+  SharePartition* partition = find_to_change(key);
   if (partition == nullptr) return;
   change(*partition);
   touched(key, *partition);

@@ -402,7 +402,7 @@ class ShareShard {
     std::unordered_map<SharePartitionKey, int64_t> deadline_of;
   };
 
-  SharePartition* find(const SharePartitionKey& key);
+  SharePartition* find_to_change(const SharePartitionKey& key);
   // Live and with soft state.
   const SharePartition* find_active(const SharePartitionKey& key) const;
   ShareRecord record_of(const SharePartitionKey& key, const SharePartition& partition,

@@ -146,7 +146,7 @@ ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now)
   if (op.marker.transaction_version >= 2 && last >= 0 && op.marker.producer.epoch == last) {
     return Outcome<Marker::Reply>::answer(std::move(reply));  // a repeat: success without effect
   }
-  coordinator::Batch<Record> after;
+  coordinator::Batch<Record> gone;
   const auto staged_by = hard_.staged_by.find(id);
   if (staged_by != hard_.staged_by.end()) {
     for (const SharePartitionKey& key : staged_by->second) {
@@ -155,15 +155,15 @@ ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now)
       for (const OffsetRange& range : partition->hard().batches.staged_by(id)) {
         reply.resolved_records += range.last_offset - range.first_offset + 1;
       }
-      if (op.marker.commit) continue;
       PartitionChange change;
-      partition->archive_aborted(id, change);
-      if (!change.empty()) after.records.push_back(partition->update_of(key, change));
+      partition->archive_below_log_start(id, change);
+      if (!change.empty()) gone.records.push_back(partition->update_of(key, change));
     }
   }
   auto outcome = Outcome<Marker::Reply>::answer(std::move(reply));
+  // Before the marker, which then finds nothing there: what has left the log can be neither delivered nor done with.
+  if (!gone.records.empty()) outcome.batches.push_back(std::move(gone));
   outcome.batches.push_back({{}, std::nullopt, op.marker});
-  if (!after.records.empty()) outcome.batches.push_back(std::move(after));
   return outcome;
 }
 
