@@ -1,9 +1,11 @@
-// TxnOffsetCommit (key 28), versions 0-6: stages a group's offsets in a producer's transaction (KIP-98).
-//   v2  leader epoch   v3  generation, member, instance (KIP-447); flexible   v4  TRANSACTION_ABORTABLE (KIP-890)
-//   v5  the broker adds the group's partition to the transaction itself (transaction.version 2)
-//   v6  topic ids (KIP-1319), GROUP_ID_NOT_FOUND
-// A partition that cannot be committed has its error, the others are staged together; a group's or a transaction's error
-// stands at all of them. A fenced producer is INVALID_PRODUCER_EPOCH in all versions.
+// TxnOffsetCommit (key 28), versions 0-6: stages a group's offsets in a producer's transaction
+// (KIP-98).
+//   v2  leader epoch   v3  generation, member, instance (KIP-447); flexible   v4
+//   TRANSACTION_ABORTABLE (KIP-890) v5  the broker adds the group's partition to the transaction
+//   itself (transaction.version 2) v6  topic ids (KIP-1319), GROUP_ID_NOT_FOUND
+// A partition that cannot be committed has its error, the others are staged together; a group's or
+// a transaction's error stands at all of them. A fenced producer is INVALID_PRODUCER_EPOCH in all
+// versions.
 #include <utility>
 #include <vector>
 
@@ -31,20 +33,22 @@ struct Place {
 };
 struct Plan {
   std::vector<group::OffsetToCommit> offsets;
-  std::vector<Place> places;   // of the offsets, in order
+  std::vector<Place> places;  // of the offsets, in order
 };
 
-ErrorCode check(const metadata::TopicImage& topic, const TxnOffsetCommitRequest::TxnOffsetCommitRequestPartition& offset,
+ErrorCode check(const metadata::TopicImage& topic,
+                const TxnOffsetCommitRequest::TxnOffsetCommitRequestPartition& offset,
                 int32_t max_metadata_bytes) {
   if (offset.partition_index < 0 || offset.partition_index >= topic.partitions) {
     return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
   }
-  const bool too_large =
-      offset.committed_metadata && offset.committed_metadata->size() > static_cast<size_t>(max_metadata_bytes);
+  const bool too_large = offset.committed_metadata && offset.committed_metadata->size() >
+                                                          static_cast<size_t>(max_metadata_bytes);
   return too_large ? ErrorCode::OFFSET_METADATA_TOO_LARGE : ErrorCode::NONE;
 }
 
-Plan plan(const RequestContext& context, const TxnOffsetCommitRequest& request, TxnOffsetCommitResponse& response) {
+Plan plan(const RequestContext& context, const TxnOffsetCommitRequest& request,
+          TxnOffsetCommitResponse& response) {
   const metadata::MetadataService& metadata = context.services.metadata;
   const bool by_id = context.api_version >= kFirstWithTopicIds;
   Plan plan;
@@ -52,19 +56,22 @@ Plan plan(const RequestContext& context, const TxnOffsetCommitRequest& request, 
     auto& topic_out = response.topics.emplace_back();
     topic_out.name = topic.name;
     topic_out.topic_id = topic.topic_id;
-    const auto known = by_id ? metadata.image().topic(topic.topic_id) : metadata.image().topic(topic.name);
+    const auto known =
+        by_id ? metadata.image().topic(topic.topic_id) : metadata.image().topic(topic.name);
     for (const auto& offset : topic.partitions) {
       auto& out = topic_out.partitions.emplace_back();
       out.partition_index = offset.partition_index;
       if (!known) {
-        out.error_code = by_id ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+        out.error_code =
+            by_id ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
         continue;
       }
       out.error_code = check(*known, offset, metadata.broker_config().offset_metadata_max_bytes);
       if (out.error_code != ErrorCode::NONE) continue;
-      plan.offsets.push_back({known->name, known->id, offset.partition_index, offset.committed_offset,
-                              offset.committed_leader_epoch,
-                              offset.committed_metadata ? offset.committed_metadata->str() : std::string()});
+      plan.offsets.push_back(
+          {known->name, known->id, offset.partition_index, offset.committed_offset,
+           offset.committed_leader_epoch,
+           offset.committed_metadata ? offset.committed_metadata->str() : std::string()});
       plan.places.push_back({response.topics.size() - 1, topic_out.partitions.size() - 1});
     }
   }
@@ -81,8 +88,10 @@ ErrorCode transaction_error(ErrorCode error, int16_t version) {
   }
 }
 
-// Sees to it that the group's partition is in the producer's open transaction: adds it (v5) or asks (older).
-io::Task<ErrorCode> join_transaction(RequestContext& context, txn::TxnIdentity who, TopicPartition partition) {
+// Sees to it that the group's partition is in the producer's open transaction: adds it (v5) or asks
+// (older).
+io::Task<ErrorCode> join_transaction(RequestContext& context, txn::TxnIdentity who,
+                                     TopicPartition partition) {
   const metadata::MetadataService& metadata = context.services.metadata;
   std::vector<TopicPartition> partitions{std::move(partition)};
   ErrorCode error = ErrorCode::NONE;
@@ -93,7 +102,8 @@ io::Task<ErrorCode> join_transaction(RequestContext& context, txn::TxnIdentity w
     error = co_await std::move(adding);
   } else if (metadata.broker_config().transaction_partition_verification_enable) {
     auto verifying = context.services.txn.verify(std::move(who), std::move(partitions));
-    const std::vector<std::pair<TopicPartition, ErrorCode>> verified = co_await std::move(verifying);
+    const std::vector<std::pair<TopicPartition, ErrorCode>> verified =
+        co_await std::move(verifying);
     for (const auto& [unused, code] : verified) error = code;
   }
   co_return transaction_error(error, context.api_version);
@@ -138,7 +148,8 @@ io::Task<TxnOffsetCommitResponse> handle(RequestContext& context, TxnOffsetCommi
   if (planned.offsets.empty()) co_return response;
   auto staging = stage(context, request, std::move(planned.offsets));
   const ErrorCode error = co_await std::move(staging);
-  for (const Place& place : planned.places) response.topics[place.topic].partitions[place.partition].error_code = error;
+  for (const Place& place : planned.places)
+    response.topics[place.topic].partitions[place.partition].error_code = error;
   co_return response;
 }
 

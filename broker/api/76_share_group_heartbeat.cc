@@ -1,5 +1,6 @@
-// ShareGroupHeartbeat (key 76), version 1 (KIP-932): join (epoch 0), stay, or leave (epoch -1) a share group.
-// The client makes its own member id. Assignment is null where nothing has changed since the last answer.
+// ShareGroupHeartbeat (key 76), version 1 (KIP-932): join (epoch 0), stay, or leave (epoch -1) a
+// share group. The client makes its own member id. Assignment is null where nothing has changed
+// since the last answer.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -19,7 +20,8 @@ using protocol::ShareGroupHeartbeatResponse;
 constexpr int32_t kLeave = -1;
 
 bool blank(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
 }
 
 // In Kafka's order. Null when the request is well-formed.
@@ -28,12 +30,15 @@ const char* wrong_field(const ShareGroupHeartbeatRequest& request) {
   if (blank(request.group_id)) return "GroupId can't be empty.";
   if (request.rack_id && blank(*request.rack_id)) return "RackId can't be empty.";
   if (request.member_epoch < kLeave) return "MemberEpoch is invalid.";
-  const bool subscribes = request.subscribed_topic_names && !request.subscribed_topic_names->empty();
-  if (request.member_epoch == 0 && !subscribes) return "SubscribedTopicNames must be set in first request.";
+  const bool subscribes =
+      request.subscribed_topic_names && !request.subscribed_topic_names->empty();
+  if (request.member_epoch == 0 && !subscribes)
+    return "SubscribedTopicNames must be set in first request.";
   return nullptr;
 }
 
-group::ShareHeartbeat heartbeat_of(const RequestContext& context, ShareGroupHeartbeatRequest& request) {
+group::ShareHeartbeat heartbeat_of(const RequestContext& context,
+                                   ShareGroupHeartbeatRequest& request) {
   group::ShareHeartbeat heartbeat;
   heartbeat.group = request.group_id;
   heartbeat.member = request.member_id.str();
@@ -47,7 +52,8 @@ group::ShareHeartbeat heartbeat_of(const RequestContext& context, ShareGroupHear
 
 }  // namespace
 
-io::Task<ShareGroupHeartbeatResponse> handle(RequestContext& context, ShareGroupHeartbeatRequest request) {
+io::Task<ShareGroupHeartbeatResponse> handle(RequestContext& context,
+                                             ShareGroupHeartbeatRequest request) {
   ShareGroupHeartbeatResponse response;
   if (share_version(context.services.metadata) < kShareVersionGroups) {
     response.error_code = ErrorCode::UNSUPPORTED_VERSION;

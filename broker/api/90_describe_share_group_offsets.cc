@@ -1,6 +1,7 @@
-// DescribeShareGroupOffsets (key 90), versions 0-1: where share groups start in their partitions. v1: Lag (KIP-1226).
-// Topics null: all that the group holds state for. A group, topic or partition without state has start offset -1 and no
-// error, as in Kafka; a partition that its topic does not have is UNKNOWN_TOPIC_OR_PARTITION.
+// DescribeShareGroupOffsets (key 90), versions 0-1: where share groups start in their partitions.
+// v1: Lag (KIP-1226). Topics null: all that the group holds state for. A group, topic or partition
+// without state has start offset -1 and no error, as in Kafka; a partition that its topic does not
+// have is UNKNOWN_TOPIC_OR_PARTITION.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ using PartitionOut = DescribeShareGroupOffsetsResponse::DescribeShareGroupOffset
 // What is asked of one topic.
 struct TopicQuestion {
   TopicName name;
-  Uuid id;                       // zero: there is no such topic
+  Uuid id;  // zero: there is no such topic
   int32_t partition_count = 0;
   std::vector<int32_t> partitions;
 };
@@ -33,8 +34,8 @@ io::Task<Offset> end_offset(log::LogService& logs, TopicPartition name) {
   co_return partition ? partition->high_watermark() : Offset{-1};
 }
 
-io::Task<PartitionOut> describe(RequestContext& context, GroupId group, TopicName topic, Uuid topic_id,
-                                int32_t partition) {
+io::Task<PartitionOut> describe(RequestContext& context, GroupId group, TopicName topic,
+                                Uuid topic_id, int32_t partition) {
   PartitionOut out;
   out.partition_index = partition;
   auto asking = context.services.share.offset_info(std::move(group), topic_id, partition);
@@ -42,7 +43,8 @@ io::Task<PartitionOut> describe(RequestContext& context, GroupId group, TopicNam
   out.error_code = info.error;
   out.start_offset = info.error == ErrorCode::NONE ? info.start_offset : -1;
   out.leader_epoch = info.error == ErrorCode::NONE ? info.leader_epoch : 0;
-  if (info.error != ErrorCode::NONE || info.start_offset < 0 || info.delivery_complete_count < 0) co_return out;
+  if (info.error != ErrorCode::NONE || info.start_offset < 0 || info.delivery_complete_count < 0)
+    co_return out;
   log::LogService& logs = context.services.log;
   const TopicPartition name{std::move(topic), partition};
   auto looking = io::on(logs.core_of(name).executor, end_offset(logs, name));
@@ -51,8 +53,9 @@ io::Task<PartitionOut> describe(RequestContext& context, GroupId group, TopicNam
   co_return out;
 }
 
-std::vector<TopicQuestion> asked_topics(const RequestContext& context,
-                                        const DescribeShareGroupOffsetsRequest::DescribeShareGroupOffsetsRequestGroup& group) {
+std::vector<TopicQuestion> asked_topics(
+    const RequestContext& context,
+    const DescribeShareGroupOffsetsRequest::DescribeShareGroupOffsetsRequestGroup& group) {
   std::vector<TopicQuestion> questions;
   for (const auto& topic : *group.topics) {
     TopicQuestion question{topic.topic_name, {}, 0, topic.partitions};
@@ -70,16 +73,19 @@ io::Task<Result<std::vector<TopicQuestion>>> held_topics(RequestContext& context
   auto asking = context.services.group.share_group_partitions(std::move(group));
   group::ShareGroupPartitions held = co_await std::move(asking);
   // A group that is not there holds nothing.
-  if (held.error == ErrorCode::GROUP_ID_NOT_FOUND || held.error == ErrorCode::INVALID_GROUP_ID) co_return questions;
+  if (held.error == ErrorCode::GROUP_ID_NOT_FOUND || held.error == ErrorCode::INVALID_GROUP_ID)
+    co_return questions;
   if (held.error != ErrorCode::NONE) co_return error(held.error, held.message);
   for (group::ShareGroupTopic& topic : held.initialized) {
     const auto known = context.services.metadata.image().topic(topic.topic_id);
-    questions.push_back({topic.name, topic.topic_id, known ? known->partitions : 0, std::move(topic.partitions)});
+    questions.push_back(
+        {topic.name, topic.topic_id, known ? known->partitions : 0, std::move(topic.partitions)});
   }
   co_return questions;
 }
 
-io::Task<GroupOut> describe_group(RequestContext& context, GroupId group, std::vector<TopicQuestion> questions) {
+io::Task<GroupOut> describe_group(RequestContext& context, GroupId group,
+                                  std::vector<TopicQuestion> questions) {
   GroupOut out;
   out.group_id = group;
   for (TopicQuestion& question : questions) {
@@ -91,7 +97,8 @@ io::Task<GroupOut> describe_group(RequestContext& context, GroupId group, std::v
       answer.partition_index = partition;
       answer.start_offset = -1;
       const bool exists = partition >= 0 && partition < question.partition_count;
-      if (!question.id.is_zero() && !exists) answer.error_code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+      if (!question.id.is_zero() && !exists)
+        answer.error_code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
       if (exists && !group.empty()) {
         auto describing = describe(context, group, question.name, question.id, partition);
         answer = co_await std::move(describing);
@@ -104,7 +111,8 @@ io::Task<GroupOut> describe_group(RequestContext& context, GroupId group, std::v
 
 }  // namespace
 
-io::Task<DescribeShareGroupOffsetsResponse> handle(RequestContext& context, DescribeShareGroupOffsetsRequest request) {
+io::Task<DescribeShareGroupOffsetsResponse> handle(RequestContext& context,
+                                                   DescribeShareGroupOffsetsRequest request) {
   DescribeShareGroupOffsetsResponse response;
   const bool enabled = share_version(context.services.metadata) >= kShareVersionGroups;
   for (const auto& group : request.groups) {

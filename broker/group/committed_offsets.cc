@@ -2,14 +2,15 @@
 
 namespace ackord::group {
 
-void CommittedOffsets::apply(const OffsetCommit& record, const coordinator::RecordContext& context) {
+void CommittedOffsets::apply(const OffsetCommit& record,
+                             const coordinator::RecordContext& context) {
   const std::string group = record.key.group.str();
   const TopicPartition partition{TopicName(record.key.topic.sv()), record.key.partition};
   if (context.transaction) {
     Transaction& transaction = open_[context.transaction->id];
     transaction.epoch = context.transaction->epoch;
-    const auto [at, is_new] = transaction.groups[group].insert_or_assign(
-        partition, Staged{record.value, context.offset});
+    const auto [at, is_new] =
+        transaction.groups[group].insert_or_assign(partition, Staged{record.value, context.offset});
     if (is_new) ++groups_[group].staged[partition];
     return;
   }
@@ -45,7 +46,8 @@ void CommittedOffsets::apply_end_marker(const log::EndMarker& marker) {
   open_.erase(ended);
 }
 
-const StoredOffset* CommittedOffsets::committed(std::string_view group, const TopicPartition& partition) const {
+const StoredOffset* CommittedOffsets::committed(std::string_view group,
+                                                const TopicPartition& partition) const {
   const auto in = groups_.find(group);
   if (in == groups_.end()) return nullptr;
   const auto at = in->second.committed.find(partition);
@@ -64,7 +66,8 @@ std::optional<int16_t> CommittedOffsets::open_epoch(ProducerId producer) const {
 }
 
 void CommittedOffsets::for_each(
-    const std::function<void(const std::string& group, const TopicPartition&, const StoredOffset&)>& visit) const {
+    const std::function<void(const std::string& group, const TopicPartition&, const StoredOffset&)>&
+        visit) const {
   for (const auto& [name, group] : groups_) {
     for (const auto& [partition, offset] : group.committed) visit(name, partition, offset);
   }
@@ -78,7 +81,8 @@ void CommittedOffsets::unstage(const std::string& group, const TopicPartition& p
 
 void CommittedOffsets::drop_if_empty(const std::string& group) {
   const auto at = groups_.find(group);
-  if (at != groups_.end() && at->second.committed.empty() && at->second.staged.empty()) groups_.erase(at);
+  if (at != groups_.end() && at->second.committed.empty() && at->second.staged.empty())
+    groups_.erase(at);
 }
 
 }  // namespace ackord::group

@@ -1,7 +1,9 @@
-// Committed offsets, and those staged in open transactions (semantics D.3). Hard state of the group shard.
+// Committed offsets, and those staged in open transactions (semantics D.3). Hard state of the group
+// shard.
 //
-// A staged offset becomes the committed one when its producer's commit marker is applied, unless a plain commit *record*
-// lies behind the staged record in the log: the later record wins, not the later marker. An abort drops it.
+// A staged offset becomes the committed one when its producer's commit marker is applied, unless a
+// plain commit *record* lies behind the staged record in the log: the later record wins, not the
+// later marker. An abort drops it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace ackord::group {
 
 struct StoredOffset {
   protocol::OffsetCommitValue value;
-  Offset log_offset = -1;   // of the record
+  Offset log_offset = -1;  // of the record
 };
 
 class CommittedOffsets {
@@ -26,7 +28,8 @@ class CommittedOffsets {
   void apply(const OffsetCommit& record, const coordinator::RecordContext& context);
   void apply_end_marker(const log::EndMarker& marker);
 
-  // Whether the group has an offset, committed or staged: then it exists, as a group without members.
+  // Whether the group has an offset, committed or staged: then it exists, as a group without
+  // members.
   bool holds(std::string_view group) const { return groups_.contains(group); }
   // Null when nothing is committed.
   const StoredOffset* committed(std::string_view group, const TopicPartition& partition) const;
@@ -35,12 +38,13 @@ class CommittedOffsets {
   std::optional<int16_t> open_epoch(ProducerId producer) const;
 
   // Every committed offset, by group and partition.
-  void for_each(const std::function<void(const std::string& group, const TopicPartition&, const StoredOffset&)>& visit) const;
+  void for_each(const std::function<void(const std::string& group, const TopicPartition&,
+                                         const StoredOffset&)>& visit) const;
 
  private:
   struct Group {
     std::map<TopicPartition, StoredOffset> committed;
-    std::map<TopicPartition, int> staged;   // by how many transactions
+    std::map<TopicPartition, int> staged;  // by how many transactions
   };
   struct Staged {
     std::optional<protocol::OffsetCommitValue> value;

@@ -35,7 +35,8 @@ class Deadlines {
   }
   std::vector<Key> due(int64_t now_ms) const {
     std::vector<Key> keys;
-    for (auto at = by_time_.begin(); at != by_time_.end() && at->first <= now_ms; ++at) keys.push_back(at->second);
+    for (auto at = by_time_.begin(); at != by_time_.end() && at->first <= now_ms; ++at)
+      keys.push_back(at->second);
     return keys;
   }
 

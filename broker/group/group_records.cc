@@ -26,7 +26,8 @@ Result<std::optional<Value>> decode_value(std::optional<std::span<const std::byt
   protocol::Reader in(*bytes);
   const int16_t version = in.int16();
   if (!in.ok() || version < Value::kMinVersion || version > Value::kMaxVersion) {
-    return corrupt(std::string(Value::kName) + ": version " + std::to_string(version) + " is not known");
+    return corrupt(std::string(Value::kName) + ": version " + std::to_string(version) +
+                   " is not known");
   }
   Result<Value> value = Value::decode(in, version);
   if (!value) return corrupt(value.error().message);
@@ -34,8 +35,8 @@ Result<std::optional<Value>> decode_value(std::optional<std::span<const std::byt
 }
 
 template <class Record>
-Result<std::optional<GroupRecord>> decode_as(protocol::Reader& in,
-                                             std::optional<std::span<const std::byte>> value_bytes) {
+Result<std::optional<GroupRecord>> decode_as(
+    protocol::Reader& in, std::optional<std::span<const std::byte>> value_bytes) {
   auto key = Record::Key::decode(in, 0);
   if (!key) return corrupt(key.error().message);
   auto value = decode_value<typename Record::Value>(value_bytes);
@@ -44,8 +45,8 @@ Result<std::optional<GroupRecord>> decode_as(protocol::Reader& in,
 }
 
 // Type 0: as type 1, without leader epoch.
-Result<std::optional<GroupRecord>> decode_legacy(protocol::Reader& in,
-                                                 std::optional<std::span<const std::byte>> value_bytes) {
+Result<std::optional<GroupRecord>> decode_legacy(
+    protocol::Reader& in, std::optional<std::span<const std::byte>> value_bytes) {
   auto key = protocol::LegacyOffsetCommitKey::decode(in, 0);
   if (!key) return corrupt(key.error().message);
   auto value = decode_value<protocol::LegacyOffsetCommitValue>(value_bytes);
@@ -88,7 +89,8 @@ Result<std::optional<GroupRecord>> decode(std::span<const std::byte> key,
   switch (type) {
     case protocol::LegacyOffsetCommitKey::kApiKey: return decode_legacy(in, value);
     case OffsetCommit::Key::kApiKey: return decode_as<OffsetCommit>(in, value);
-    case ShareGroupMemberMetadata::Key::kApiKey: return decode_as<ShareGroupMemberMetadata>(in, value);
+    case ShareGroupMemberMetadata::Key::kApiKey:
+      return decode_as<ShareGroupMemberMetadata>(in, value);
     case ShareGroupMetadata::Key::kApiKey: return decode_as<ShareGroupMetadata>(in, value);
     case ShareGroupTargetAssignmentMetadata::Key::kApiKey:
       return decode_as<ShareGroupTargetAssignmentMetadata>(in, value);

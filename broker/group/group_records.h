@@ -1,5 +1,6 @@
-// The records of `__consumer_offsets` that this room knows: offsets (types 0, 1) and share groups (types 10-15).
-// Key: int16 type, then the key's schema. Value: int16 version, then the value's schema. Source: semantics A.4, D.3.
+// The records of `__consumer_offsets` that this room knows: offsets (types 0, 1) and share groups
+// (types 10-15). Key: int16 type, then the key's schema. Value: int16 version, then the value's
+// schema. Source: semantics A.4, D.3.
 #pragma once
 
 #include <optional>
@@ -30,7 +31,7 @@ struct KeyedRecord {
   using Key = KeySchema;
   using Value = ValueSchema;
   Key key;
-  std::optional<Value> value;   // absent: tombstone
+  std::optional<Value> value;  // absent: tombstone
   friend bool operator==(const KeyedRecord&, const KeyedRecord&) = default;
 };
 
@@ -38,20 +39,25 @@ struct KeyedRecord {
 using OffsetCommit = KeyedRecord<protocol::OffsetCommitKey, protocol::OffsetCommitValue>;
 using ShareGroupMemberMetadata =
     KeyedRecord<protocol::ShareGroupMemberMetadataKey, protocol::ShareGroupMemberMetadataValue>;
-using ShareGroupMetadata = KeyedRecord<protocol::ShareGroupMetadataKey, protocol::ShareGroupMetadataValue>;
-using ShareGroupTargetAssignmentMetadata = KeyedRecord<protocol::ShareGroupTargetAssignmentMetadataKey,
-                                                       protocol::ShareGroupTargetAssignmentMetadataValue>;
+using ShareGroupMetadata =
+    KeyedRecord<protocol::ShareGroupMetadataKey, protocol::ShareGroupMetadataValue>;
+using ShareGroupTargetAssignmentMetadata =
+    KeyedRecord<protocol::ShareGroupTargetAssignmentMetadataKey,
+                protocol::ShareGroupTargetAssignmentMetadataValue>;
 using ShareGroupTargetAssignmentMember =
-    KeyedRecord<protocol::ShareGroupTargetAssignmentMemberKey, protocol::ShareGroupTargetAssignmentMemberValue>;
+    KeyedRecord<protocol::ShareGroupTargetAssignmentMemberKey,
+                protocol::ShareGroupTargetAssignmentMemberValue>;
 using ShareGroupCurrentMemberAssignment =
-    KeyedRecord<protocol::ShareGroupCurrentMemberAssignmentKey, protocol::ShareGroupCurrentMemberAssignmentValue>;
+    KeyedRecord<protocol::ShareGroupCurrentMemberAssignmentKey,
+                protocol::ShareGroupCurrentMemberAssignmentValue>;
 using ShareGroupStatePartitionMetadata =
-    KeyedRecord<protocol::ShareGroupStatePartitionMetadataKey, protocol::ShareGroupStatePartitionMetadataValue>;
+    KeyedRecord<protocol::ShareGroupStatePartitionMetadataKey,
+                protocol::ShareGroupStatePartitionMetadataValue>;
 
 using GroupRecord =
-    std::variant<OffsetCommit, ShareGroupMemberMetadata, ShareGroupMetadata, ShareGroupTargetAssignmentMetadata,
-                 ShareGroupTargetAssignmentMember, ShareGroupCurrentMemberAssignment,
-                 ShareGroupStatePartitionMetadata>;
+    std::variant<OffsetCommit, ShareGroupMemberMetadata, ShareGroupMetadata,
+                 ShareGroupTargetAssignmentMetadata, ShareGroupTargetAssignmentMember,
+                 ShareGroupCurrentMemberAssignment, ShareGroupStatePartitionMetadata>;
 
 log::EncodedRecord encode(const GroupRecord& record);
 // nullopt: a type that is not known. Errors: CORRUPT_MESSAGE with the reason.

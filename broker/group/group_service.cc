@@ -17,13 +17,14 @@ constexpr size_t kInitializationsAtOnce = 64;
 
 class GroupServiceImpl final : public GroupService {
  public:
-  GroupServiceImpl(io::Environment& environment, log::LogService& log, metadata::MetadataService& metadata,
-                   ShareStateInitializer& initializer)
+  GroupServiceImpl(io::Environment& environment, log::LogService& log,
+                   metadata::MetadataService& metadata, ShareStateInitializer& initializer)
       : environment_(environment),
         metadata_(metadata),
         initializer_(initializer),
-        shards_(environment, log, std::string(metadata::kOffsetsTopic), [this] { return make_topic(); },
-                [](int32_t) { return GroupShard(); }) {
+        shards_(
+            environment, log, std::string(metadata::kOffsetsTopic), [this] { return make_topic(); },
+            [](int32_t) { return GroupShard(); }) {
     metadata_.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
   }
 
@@ -33,11 +34,13 @@ class GroupServiceImpl final : public GroupService {
   io::Task<ShareHeartbeatReply> share_heartbeat(ShareHeartbeat heartbeat) override;
   io::Task<ErrorCode> check_share_member(GroupId group, std::string member, int32_t epoch) override;
   io::Task<ShareGroupPartitions> share_group_partitions(GroupId group) override;
-  io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit, std::optional<uint64_t> guard) override;
-  io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(GroupId group,
-                                                                    log::ProducerStamp producer) override;
+  io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
+                                        std::optional<uint64_t> guard) override;
+  io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
+      GroupId group, log::ProducerStamp producer) override;
   io::Task<ErrorCode> commit_offsets(GroupId group, std::vector<OffsetToCommit> offsets) override;
-  io::Task<Result<CommittedOffset>> committed_offset(GroupId group, TopicPartition partition) override;
+  io::Task<Result<CommittedOffset>> committed_offset(GroupId group,
+                                                     TopicPartition partition) override;
   io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) override;
 
  private:
@@ -48,13 +51,16 @@ class GroupServiceImpl final : public GroupService {
   // ---- on the runner's core
   io::Task<Result<void>> sweep_here(Runner& runner);
   io::Task<Result<ShareHeartbeatDecision>> heartbeat_here(Runner& runner, ShareHeartbeat heartbeat);
-  io::Task<void> initialize_here(Runner& runner, GroupId group, int32_t state_epoch, std::vector<ShareInitialization> work);
-  io::Task<Result<Verdict>> commit_here(Runner& runner, TxnOffsetCommit commit, std::optional<uint64_t> guard);
+  io::Task<void> initialize_here(Runner& runner, GroupId group, int32_t state_epoch,
+                                 std::vector<ShareInitialization> work);
+  io::Task<Result<Verdict>> commit_here(Runner& runner, TxnOffsetCommit commit,
+                                        std::optional<uint64_t> guard);
   io::Task<Result<Verdict>> write_marker_here(Runner& runner, log::EndMarker marker);
   io::Task<void> topic_removed_here(Runner& runner, RemovedTopic topic);
 
   void topic_removed(const metadata::TopicImage& topic);
-  std::vector<SubscribedTopic> topics_of(const GroupShard& shard, const ShareHeartbeat& heartbeat) const;
+  std::vector<SubscribedTopic> topics_of(const GroupShard& shard,
+                                         const ShareHeartbeat& heartbeat) const;
   ShareGroupLimits limits_of(std::string_view group) const;
 
   // Runs the operation on the group's shard.
@@ -103,7 +109,8 @@ io::Task<Result<void>> GroupServiceImpl::load() {
   co_return Result<void>();
 }
 
-// What a stop may have left undone: sessions are not logged, and a topic may have gone without our being told.
+// What a stop may have left undone: sessions are not logged, and a topic may have gone without our
+// being told.
 io::Task<Result<void>> GroupServiceImpl::sweep_here(Runner& runner) {
   StartSessions sessions;
   for (const std::string& group : runner.shard().share_groups()) {
@@ -112,7 +119,8 @@ io::Task<Result<void>> GroupServiceImpl::sweep_here(Runner& runner) {
   TopicsRemoved removed;
   for (const RemovedTopic& topic : runner.shard().held_topics()) {
     const auto by_name = metadata_.image().topic(topic.name.sv());
-    const bool there = topic.id.is_zero() ? by_name != nullptr : metadata_.image().topic(topic.id) != nullptr;
+    const bool there =
+        topic.id.is_zero() ? by_name != nullptr : metadata_.image().topic(topic.id) != nullptr;
     if (!there) removed.topics.push_back(topic);
   }
   if (!sessions.timeouts_ms.empty()) {
@@ -163,7 +171,8 @@ std::vector<SubscribedTopic> GroupServiceImpl::topics_of(const GroupShard& shard
   }
   std::vector<SubscribedTopic> topics;
   for (const std::string& name : names) {
-    if (const auto topic = metadata_.image().topic(name)) topics.push_back({topic->name, topic->id, topic->partitions});
+    if (const auto topic = metadata_.image().topic(name))
+      topics.push_back({topic->name, topic->id, topic->partitions});
   }
   return topics;
 }
@@ -177,7 +186,8 @@ io::Task<ShareHeartbeatReply> GroupServiceImpl::share_heartbeat(ShareHeartbeat h
     failed.message = runner.error().message;
     co_return failed;
   }
-  auto deciding = io::on((*runner)->core().executor, heartbeat_here(**runner, std::move(heartbeat)));
+  auto deciding =
+      io::on((*runner)->core().executor, heartbeat_here(**runner, std::move(heartbeat)));
   Result<ShareHeartbeatDecision> decided = co_await std::move(deciding);
   if (!decided) {
     failed.error = decided.error().code;
@@ -187,7 +197,8 @@ io::Task<ShareHeartbeatReply> GroupServiceImpl::share_heartbeat(ShareHeartbeat h
   co_return std::move(decided->reply);
 }
 
-io::Task<Result<ShareHeartbeatDecision>> GroupServiceImpl::heartbeat_here(Runner& runner, ShareHeartbeat heartbeat) {
+io::Task<Result<ShareHeartbeatDecision>> GroupServiceImpl::heartbeat_here(
+    Runner& runner, ShareHeartbeat heartbeat) {
   ShareHeartbeatOp op;
   op.topics = topics_of(runner.shard(), heartbeat);
   op.limits = limits_of(heartbeat.group.sv());
@@ -211,8 +222,9 @@ io::Task<void> GroupServiceImpl::initialize_here(Runner& runner, GroupId group, 
     const size_t to = std::min(work.size(), from + kInitializationsAtOnce);
     std::vector<io::Task<ErrorCode>> calls;
     for (size_t i = from; i < to; ++i) {
-      calls.push_back(initializer_.initialize(group, work[i].partition.topic_id, work[i].partition.partition,
-                                              state_epoch, work[i].start_offset));
+      calls.push_back(initializer_.initialize(group, work[i].partition.topic_id,
+                                              work[i].partition.partition, state_epoch,
+                                              work[i].start_offset));
     }
     auto all = io::when_all(std::move(calls));
     std::vector<ErrorCode> errors = co_await std::move(all);
@@ -220,16 +232,18 @@ io::Task<void> GroupServiceImpl::initialize_here(Runner& runner, GroupId group, 
       const ErrorCode error = errors[i - from];
       ended.results.emplace_back(work[i].partition, error == ErrorCode::NONE);
       if (error == ErrorCode::NONE) continue;
-      base::log_warn("share partition not initialised group={} topic={} partition={} error={}", group,
-                     work[i].partition.topic_id, work[i].partition.partition, error);
+      base::log_warn("share partition not initialised group={} topic={} partition={} error={}",
+                     group, work[i].partition.topic_id, work[i].partition.partition, error);
     }
   }
   auto running = runner.run(std::move(ended));
   auto done = co_await std::move(running);
-  if (!done) base::log_warn("end of initialisation not logged group={} error={}", group, done.error().code);
+  if (!done)
+    base::log_warn("end of initialisation not logged group={} error={}", group, done.error().code);
 }
 
-io::Task<ErrorCode> GroupServiceImpl::check_share_member(GroupId group, std::string member, int32_t epoch) {
+io::Task<ErrorCode> GroupServiceImpl::check_share_member(GroupId group, std::string member,
+                                                         int32_t epoch) {
   CheckShareMember op{group, std::move(member), epoch};
   auto running = run(std::move(group), std::move(op));
   Result<Verdict> reply = co_await std::move(running);
@@ -252,7 +266,8 @@ void GroupServiceImpl::topic_removed(const metadata::TopicImage& topic) {
   for (int32_t at = 0; at < shards_.partitions(); ++at) {
     Runner& runner = shards_.at(at);
     if (&runner.core().executor != io::Executor::current()) continue;
-    io::spawn(runner.core().executor, topic_removed_here(runner, RemovedTopic{topic.name, topic.id}));
+    io::spawn(runner.core().executor,
+              topic_removed_here(runner, RemovedTopic{topic.name, topic.id}));
   }
 }
 
@@ -266,17 +281,19 @@ io::Task<void> GroupServiceImpl::topic_removed_here(Runner& runner, RemovedTopic
 
 // ---- offsets
 
-io::Task<Result<std::optional<uint64_t>>> GroupServiceImpl::begin_txn_offset_commit(GroupId group,
-                                                                                    log::ProducerStamp producer) {
+io::Task<Result<std::optional<uint64_t>>> GroupServiceImpl::begin_txn_offset_commit(
+    GroupId group, log::ProducerStamp producer) {
   BeginTxnOffsetCommit op{producer, environment_.random.next()};
   return run(std::move(group), op);
 }
 
-io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit, std::optional<uint64_t> guard) {
+io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit,
+                                                        std::optional<uint64_t> guard) {
   auto finding = runner_of(commit.group);
   Result<Runner*> runner = co_await std::move(finding);
   if (!runner) co_return runner.error().code;
-  auto running = io::on((*runner)->core().executor, commit_here(**runner, std::move(commit), guard));
+  auto running =
+      io::on((*runner)->core().executor, commit_here(**runner, std::move(commit), guard));
   Result<Verdict> reply = co_await std::move(running);
   if (!reply) co_return reply.error().code;
   co_return reply->error;
@@ -284,7 +301,7 @@ io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit, 
 
 // The log is looked at and decided on without a break in between.
 io::Task<Result<Verdict>> GroupServiceImpl::commit_here(Runner& runner, TxnOffsetCommit commit,
-                                                          std::optional<uint64_t> guard) {
+                                                        std::optional<uint64_t> guard) {
   auto known = runner.partition().producer(commit.producer.id);
   TxnOffsetCommitOp op{std::move(commit), guard, std::move(known)};
   auto running = runner.run(std::move(op));
@@ -292,7 +309,8 @@ io::Task<Result<Verdict>> GroupServiceImpl::commit_here(Runner& runner, TxnOffse
   co_return reply;
 }
 
-io::Task<ErrorCode> GroupServiceImpl::commit_offsets(GroupId group, std::vector<OffsetToCommit> offsets) {
+io::Task<ErrorCode> GroupServiceImpl::commit_offsets(GroupId group,
+                                                     std::vector<OffsetToCommit> offsets) {
   CommitOffsets op{group, std::move(offsets)};
   auto running = run(std::move(group), std::move(op));
   Result<Verdict> reply = co_await std::move(running);
@@ -300,14 +318,16 @@ io::Task<ErrorCode> GroupServiceImpl::commit_offsets(GroupId group, std::vector<
   co_return reply->error;
 }
 
-io::Task<Result<CommittedOffset>> GroupServiceImpl::committed_offset(GroupId group, TopicPartition partition) {
+io::Task<Result<CommittedOffset>> GroupServiceImpl::committed_offset(GroupId group,
+                                                                     TopicPartition partition) {
   FetchOffset op{group, std::move(partition)};
   return run(std::move(group), std::move(op));
 }
 
 // ---- transactions
 
-io::Task<ErrorCode> GroupServiceImpl::write_marker(int32_t offsets_partition, log::EndMarker marker) {
+io::Task<ErrorCode> GroupServiceImpl::write_marker(int32_t offsets_partition,
+                                                   log::EndMarker marker) {
   if (!shards_.ready()) co_return ErrorCode::NOT_LEADER_OR_FOLLOWER;
   if (offsets_partition < 0 || offsets_partition >= shards_.partitions()) {
     co_return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
@@ -320,7 +340,8 @@ io::Task<ErrorCode> GroupServiceImpl::write_marker(int32_t offsets_partition, lo
   co_return reply->error;
 }
 
-io::Task<Result<Verdict>> GroupServiceImpl::write_marker_here(Runner& runner, log::EndMarker marker) {
+io::Task<Result<Verdict>> GroupServiceImpl::write_marker_here(Runner& runner,
+                                                              log::EndMarker marker) {
   auto known = runner.partition().producer(marker.producer.id);
   WriteMarker op{marker, std::move(known)};
   auto running = runner.run(std::move(op));

@@ -1,9 +1,10 @@
-// GroupService: the door to groups: share group membership, committed offsets, and the transactions on them.
+// GroupService: the door to groups: share group membership, committed offsets, and the transactions
+// on them.
 //
 // Owns: one shard per partition of `__consumer_offsets`; a group lives in the shard of
-// metadata::coordinator_partition(group id, partitions). Threads: every member from any core; the service hops to the
-// shard's core and back. Everything that it answers is durable.
-// Errors of all group operations: INVALID_GROUP_ID where a group id is empty, COORDINATOR_LOAD_IN_PROGRESS before
+// metadata::coordinator_partition(group id, partitions). Threads: every member from any core; the
+// service hops to the shard's core and back. Everything that it answers is durable. Errors of all
+// group operations: INVALID_GROUP_ID where a group id is empty, COORDINATOR_LOAD_IN_PROGRESS before
 // load() has ended, COORDINATOR_NOT_AVAILABLE after a storage failure.
 // Source: KIP-932 (share groups), KIP-98 and KIP-890 (transactional offsets).
 #pragma once
@@ -24,7 +25,7 @@ namespace ackord::group {
 
 struct TopicPartitions {
   Uuid topic_id;
-  std::vector<int32_t> partitions;   // ascending
+  std::vector<int32_t> partitions;  // ascending
   friend bool operator==(const TopicPartitions&, const TopicPartitions&) = default;
 };
 
@@ -33,9 +34,9 @@ struct TopicPartitions {
 struct ShareHeartbeat {
   GroupId group;
   std::string member;
-  int32_t epoch = 0;                                // 0 joins, -1 leaves
+  int32_t epoch = 0;  // 0 joins, -1 leaves
   std::optional<std::string> rack;
-  std::optional<std::vector<TopicName>> topics;     // absent: as before
+  std::optional<std::vector<TopicName>> topics;  // absent: as before
   std::string client_id;
   std::string client_host;
 };
@@ -45,38 +46,39 @@ struct ShareHeartbeatReply {
   std::string member;
   int32_t member_epoch = 0;
   int32_t heartbeat_interval_ms = 0;
-  std::optional<std::vector<TopicPartitions>> assignment;   // absent: as before
+  std::optional<std::vector<TopicPartitions>> assignment;  // absent: as before
 };
 
 // The share-partitions that a group holds state for.
 struct ShareGroupTopic {
   Uuid topic_id;
   TopicName name;
-  std::vector<int32_t> partitions;   // ascending
+  std::vector<int32_t> partitions;  // ascending
   friend bool operator==(const ShareGroupTopic&, const ShareGroupTopic&) = default;
 };
 struct ShareGroupPartitions {
-  ErrorCode error = ErrorCode::NONE;                // GROUP_ID_NOT_FOUND
+  ErrorCode error = ErrorCode::NONE;  // GROUP_ID_NOT_FOUND
   std::string message;
-  std::string state;                                // "Empty", "Stable"
-  std::vector<ShareGroupTopic> initialized;         // in the order of the topic ids
+  std::string state;                         // "Empty", "Stable"
+  std::vector<ShareGroupTopic> initialized;  // in the order of the topic ids
   std::vector<ShareGroupTopic> initializing;
 };
 
-// What the group service needs of whoever keeps delivery states: InitializeShareGroupState. Any core may call.
+// What the group service needs of whoever keeps delivery states: InitializeShareGroupState. Any
+// core may call.
 class ShareStateInitializer {
  public:
   virtual ~ShareStateInitializer() = default;
   // Durable when it ends. `start_offset` -1: found by share.auto.offset.reset at the first fetch.
-  virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition, int32_t state_epoch,
-                                         Offset start_offset) = 0;
+  virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
+                                         int32_t state_epoch, Offset start_offset) = 0;
 };
 
 // ---- offsets
 
 struct OffsetToCommit {
   TopicName topic;
-  Uuid topic_id;                                    // zero: not known
+  Uuid topic_id;  // zero: not known
   int32_t partition = 0;
   Offset offset = 0;
   int32_t leader_epoch = -1;
@@ -90,16 +92,17 @@ struct TxnOffsetCommit {
   std::string member;
   std::optional<std::string> instance;
   std::vector<OffsetToCommit> offsets;
-  // False below version 6 of the request: where the group is not known, ILLEGAL_GENERATION stands for GROUP_ID_NOT_FOUND.
+  // False below version 6 of the request: where the group is not known, ILLEGAL_GENERATION stands
+  // for GROUP_ID_NOT_FOUND.
   bool knows_group_id_not_found = true;
 };
 struct CommittedOffset {
-  Offset offset = -1;                               // -1: nothing is committed
+  Offset offset = -1;  // -1: nothing is committed
   int32_t leader_epoch = -1;
   std::string metadata;
   TimeMs commit_timestamp_ms = -1;
   Uuid topic_id;
-  bool unstable = false;                            // an open transaction has an offset staged here
+  bool unstable = false;  // an open transaction has an offset staged here
   friend bool operator==(const CommittedOffset&, const CommittedOffset&) = default;
 };
 
@@ -107,44 +110,51 @@ class GroupService {
  public:
   virtual ~GroupService() = default;
 
-  // Makes `__consumer_offsets` ready if it exists and replays all its partitions. Start-up, after MetadataService::load().
-  // The error names partition and record.
+  // Makes `__consumer_offsets` ready if it exists and replays all its partitions. Start-up, after
+  // MetadataService::load(). The error names partition and record.
   virtual io::Task<Result<void>> load() = 0;
-  // Creates `__consumer_offsets` and its (empty) shards when there are none yet; then, and ever after, at once.
-  // All operations below do it by themselves.
+  // Creates `__consumer_offsets` and its (empty) shards when there are none yet; then, and ever
+  // after, at once. All operations below do it by themselves.
   virtual io::Task<Result<void>> ensure_ready() = 0;
-  // The partition of `__consumer_offsets` that the group belongs to, for AddOffsetsToTxn and FindCoordinator.
+  // The partition of `__consumer_offsets` that the group belongs to, for AddOffsetsToTxn and
+  // FindCoordinator.
   virtual io::Task<Result<int32_t>> partition_of(GroupId group) = 0;
 
-  // One ShareGroupHeartbeat whose fields are well-formed. GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH,
-  // GROUP_MAX_SIZE_REACHED.
+  // One ShareGroupHeartbeat whose fields are well-formed. GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID,
+  // FENCED_MEMBER_EPOCH, GROUP_MAX_SIZE_REACHED.
   virtual io::Task<ShareHeartbeatReply> share_heartbeat(ShareHeartbeat heartbeat) = 0;
-  // NONE when the group knows the member and 0 < epoch <= its current one; STALE_MEMBER_EPOCH for a greater epoch;
-  // else UNKNOWN_MEMBER_ID.
-  virtual io::Task<ErrorCode> check_share_member(GroupId group, std::string member, int32_t epoch) = 0;
+  // NONE when the group knows the member and 0 < epoch <= its current one; STALE_MEMBER_EPOCH for a
+  // greater epoch; else UNKNOWN_MEMBER_ID.
+  virtual io::Task<ErrorCode> check_share_member(GroupId group, std::string member,
+                                                 int32_t epoch) = 0;
   virtual io::Task<ShareGroupPartitions> share_group_partitions(GroupId group) = 0;
 
-  // Stages offsets in the producer's transaction; all or none. The partition must be in the transaction already (the
-  // caller has enlisted or verified it, and hands in the guard of begin_txn_offset_commit()).
-  // GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION), UNKNOWN_MEMBER_ID, INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH;
-  // INVALID_TXN_STATE when the guard does not hold any more.
-  virtual io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit, std::optional<uint64_t> guard) = 0;
-  // A token that txn_offset_commit() must bring when the producer has no transaction open on the group's partition;
-  // absent when it has one. A marker of that producer voids it, so no late commit joins the next transaction (KIP-890).
-  virtual io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(GroupId group,
-                                                                            log::ProducerStamp producer) = 0;
+  // Stages offsets in the producer's transaction; all or none. The partition must be in the
+  // transaction already (the caller has enlisted or verified it, and hands in the guard of
+  // begin_txn_offset_commit()). GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION), UNKNOWN_MEMBER_ID,
+  // INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH; INVALID_TXN_STATE when the guard does not
+  // hold any more.
+  virtual io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
+                                                std::optional<uint64_t> guard) = 0;
+  // A token that txn_offset_commit() must bring when the producer has no transaction open on the
+  // group's partition; absent when it has one. A marker of that producer voids it, so no late
+  // commit joins the next transaction (KIP-890).
+  virtual io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
+      GroupId group, log::ProducerStamp producer) = 0;
   // Commits outside any transaction, to a group without members. All or none.
-  virtual io::Task<ErrorCode> commit_offsets(GroupId group, std::vector<OffsetToCommit> offsets) = 0;
-  virtual io::Task<Result<CommittedOffset>> committed_offset(GroupId group, TopicPartition partition) = 0;
+  virtual io::Task<ErrorCode> commit_offsets(GroupId group,
+                                             std::vector<OffsetToCommit> offsets) = 0;
+  virtual io::Task<Result<CommittedOffset>> committed_offset(GroupId group,
+                                                             TopicPartition partition) = 0;
 
-  // The end of a transaction on one partition of `__consumer_offsets`: appended and in force when it ends.
-  // NOT_LEADER_OR_FOLLOWER where the coordinator is not ready, UNKNOWN_TOPIC_OR_PARTITION, INVALID_PRODUCER_EPOCH,
-  // TRANSACTION_COORDINATOR_FENCED.
+  // The end of a transaction on one partition of `__consumer_offsets`: appended and in force when
+  // it ends. NOT_LEADER_OR_FOLLOWER where the coordinator is not ready, UNKNOWN_TOPIC_OR_PARTITION,
+  // INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
   virtual io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) = 0;
 };
 
-// All references must outlive the service, and the service all cores' work. To be made before MetadataService::load():
-// it asks to be told of removed topics.
+// All references must outlive the service, and the service all cores' work. To be made before
+// MetadataService::load(): it asks to be told of removed topics.
 std::unique_ptr<GroupService> make_group_service(io::Environment& environment, log::LogService& log,
                                                  metadata::MetadataService& metadata,
                                                  ShareStateInitializer& initializer);

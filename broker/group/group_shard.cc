@@ -21,17 +21,19 @@ OffsetCommit offset_record(std::string_view group, const OffsetToCommit& offset,
   return record;
 }
 
-std::vector<GroupRecord> offset_records(std::string_view group, const std::vector<OffsetToCommit>& offsets,
-                                        TimeMs now_ms) {
+std::vector<GroupRecord> offset_records(std::string_view group,
+                                        const std::vector<OffsetToCommit>& offsets, TimeMs now_ms) {
   std::vector<GroupRecord> records;
-  for (const OffsetToCommit& offset : offsets) records.emplace_back(offset_record(group, offset, now_ms));
+  for (const OffsetToCommit& offset : offsets)
+    records.emplace_back(offset_record(group, offset, now_ms));
   return records;
 }
 
 std::vector<ShareGroupTopic> to_topics(const HeldTopics& held) {
   std::vector<ShareGroupTopic> topics;
   for (const auto& [id, topic] : held) {
-    topics.push_back({id, TopicName(topic.name), {topic.partitions.begin(), topic.partitions.end()}});
+    topics.push_back(
+        {id, TopicName(topic.name), {topic.partitions.begin(), topic.partitions.end()}});
   }
   return topics;
 }
@@ -41,7 +43,8 @@ std::vector<ShareGroupTopic> to_topics(const HeldTopics& held) {
 std::optional<ErrorCode> check_marker(const WriteMarker& op, bool open) {
   const log::EndMarker& marker = op.marker;
   if (!op.known) return std::nullopt;
-  if (marker.coordinator_epoch < op.known->coordinator_epoch) return ErrorCode::TRANSACTION_COORDINATOR_FENCED;
+  if (marker.coordinator_epoch < op.known->coordinator_epoch)
+    return ErrorCode::TRANSACTION_COORDINATOR_FENCED;
   const int16_t last = op.known->producer.epoch;
   if (marker.producer.epoch < last) return ErrorCode::INVALID_PRODUCER_EPOCH;
   if (marker.transaction_version < 2 || marker.producer.epoch > last) return std::nullopt;
@@ -66,7 +69,8 @@ void GroupShard::apply_to_share_group(const ShareRecord& record) {
   if constexpr (std::is_same_v<ShareRecord, ShareGroupMemberMetadata>) {
     if (!record.value) soft_.sessions.erase({id, record.key.member_id.str()});
   }
-  if constexpr (std::is_same_v<ShareRecord, ShareGroupStatePartitionMetadata>) drop_soft(id, at->second);
+  if constexpr (std::is_same_v<ShareRecord, ShareGroupStatePartitionMetadata>)
+    drop_soft(id, at->second);
   if (at->second.state() == ShareGroupState::kDead) {
     for (const auto& [member, unused] : at->second.members()) soft_.sessions.erase({id, member});
     soft_.initializations.erase(id);
@@ -80,7 +84,8 @@ void GroupShard::drop_soft(const std::string& group, const ShareGroup& now) {
   if (at == soft_.initializations.end()) return;
   std::erase_if(at->second, [&now](const auto& entry) {
     const auto topic = now.initializing().find(entry.first.topic_id);
-    return topic == now.initializing().end() || !topic->second.partitions.contains(entry.first.partition);
+    return topic == now.initializing().end() ||
+           !topic->second.partitions.contains(entry.first.partition);
   });
   if (at->second.empty()) soft_.initializations.erase(at);
 }
@@ -129,7 +134,8 @@ std::optional<int64_t> GroupShard::next_deadline() const {
 
 // ---- share groups
 
-GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartbeatOp& op, io::Now now) const {
+GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartbeatOp& op,
+                                                               io::Now now) const {
   const std::string id = op.heartbeat.group.str();
   const ShareGroup* group = share_group(id);
   ShareHeartbeatDecision decision;
@@ -165,8 +171,8 @@ GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartb
   return outcome;
 }
 
-GroupShard::Outcome<ShareInitializationEnded::Reply> GroupShard::decide(const ShareInitializationEnded& op,
-                                                                        io::Now) const {
+GroupShard::Outcome<ShareInitializationEnded::Reply> GroupShard::decide(
+    const ShareInitializationEnded& op, io::Now) const {
   const ShareGroup* group = share_group(op.group.sv());
   if (group == nullptr) return Outcome<ShareInitializationEnded::Reply>::answer({});
   HeldTopics initializing = group->initializing();
@@ -185,24 +191,28 @@ GroupShard::Outcome<ShareInitializationEnded::Reply> GroupShard::decide(const Sh
     if (at->second.partitions.empty()) initializing.erase(at);
   }
   std::vector<Record> records;
-  if (changed) records.emplace_back(state_partitions_record(op.group.sv(), initializing, initialized));
+  if (changed)
+    records.emplace_back(state_partitions_record(op.group.sv(), initializing, initialized));
   return Outcome<ShareInitializationEnded::Reply>::of(std::move(records), {});
 }
 
-GroupShard::Outcome<StartSessions::Reply> GroupShard::decide(const StartSessions& op, io::Now now) const {
+GroupShard::Outcome<StartSessions::Reply> GroupShard::decide(const StartSessions& op,
+                                                             io::Now now) const {
   Outcome<StartSessions::Reply> outcome;
   for (const auto& [id, group] : hard_.share_groups) {
     const auto timeout = op.timeouts_ms.find(id);
     if (timeout == op.timeouts_ms.end()) continue;
     for (const auto& [member, unused] : group.members()) {
       const MemberKey key{id, member};
-      if (!soft_.sessions.at(key)) outcome.effects.emplace_back(SessionRenewed{key, now.steady_ms + timeout->second});
+      if (!soft_.sessions.at(key))
+        outcome.effects.emplace_back(SessionRenewed{key, now.steady_ms + timeout->second});
     }
   }
   return outcome;
 }
 
-GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved& op, io::Now) const {
+GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved& op,
+                                                             io::Now) const {
   std::set<Uuid> ids;
   for (const RemovedTopic& topic : op.topics) ids.insert(topic.id);
   const auto is_removed = [&ids](const auto& entry) { return ids.contains(entry.first); };
@@ -214,28 +224,34 @@ GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved
       records.emplace_back(state_partitions_record(id, initializing, initialized));
     }
   }
-  hard_.offsets.for_each([&](const std::string& group, const TopicPartition& partition, const StoredOffset& offset) {
-    const bool removed = std::any_of(op.topics.begin(), op.topics.end(), [&](const RemovedTopic& topic) {
-      return topic.name == partition.topic && (offset.value.topic_id.is_zero() || offset.value.topic_id == topic.id);
-    });
-    if (!removed) return;
-    OffsetCommit tombstone;
-    tombstone.key.group = group;
-    tombstone.key.topic = String(partition.topic.sv());
-    tombstone.key.partition = partition.partition;
-    records.emplace_back(std::move(tombstone));
-  });
+  hard_.offsets.for_each(
+      [&](const std::string& group, const TopicPartition& partition, const StoredOffset& offset) {
+        const bool removed =
+            std::any_of(op.topics.begin(), op.topics.end(), [&](const RemovedTopic& topic) {
+              return topic.name == partition.topic &&
+                     (offset.value.topic_id.is_zero() || offset.value.topic_id == topic.id);
+            });
+        if (!removed) return;
+        OffsetCommit tombstone;
+        tombstone.key.group = group;
+        tombstone.key.topic = String(partition.topic.sv());
+        tombstone.key.partition = partition.partition;
+        records.emplace_back(std::move(tombstone));
+      });
   return Outcome<TopicsRemoved::Reply>::of(std::move(records), {});
 }
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const CheckShareMember& op, io::Now) const {
   const ShareGroup* group = share_group(op.group.sv());
   const ShareMember* member = group != nullptr ? group->member(op.member) : nullptr;
-  if (member == nullptr || op.epoch <= 0) return Outcome<Verdict>::answer({ErrorCode::UNKNOWN_MEMBER_ID});
-  return Outcome<Verdict>::answer({op.epoch > member->epoch ? ErrorCode::STALE_MEMBER_EPOCH : ErrorCode::NONE});
+  if (member == nullptr || op.epoch <= 0)
+    return Outcome<Verdict>::answer({ErrorCode::UNKNOWN_MEMBER_ID});
+  return Outcome<Verdict>::answer(
+      {op.epoch > member->epoch ? ErrorCode::STALE_MEMBER_EPOCH : ErrorCode::NONE});
 }
 
-GroupShard::Outcome<ShareGroupPartitions> GroupShard::decide(const DescribeShareGroup& op, io::Now) const {
+GroupShard::Outcome<ShareGroupPartitions> GroupShard::decide(const DescribeShareGroup& op,
+                                                             io::Now) const {
   ShareGroupPartitions answer;
   const ShareGroup* group = share_group(op.group.sv());
   if (group == nullptr) {
@@ -249,15 +265,19 @@ GroupShard::Outcome<ShareGroupPartitions> GroupShard::decide(const DescribeShare
   return Outcome<ShareGroupPartitions>::answer(std::move(answer));
 }
 
-GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator::Tick&, io::Now now) const {
+GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator::Tick&,
+                                                              io::Now now) const {
   Outcome<TickReply> outcome;
   std::map<std::string, std::vector<std::string>> expired;
-  for (const MemberKey& key : soft_.sessions.due(now.steady_ms)) expired[key.group].push_back(key.member);
+  for (const MemberKey& key : soft_.sessions.due(now.steady_ms))
+    expired[key.group].push_back(key.member);
   for (const auto& [id, members] : expired) {
     const ShareGroup& group = hard_.share_groups.at(id);
-    // The topics are not at hand here. A hash that is out of date is set right by the next heartbeat.
+    // The topics are not at hand here. A hash that is out of date is set right by the next
+    // heartbeat.
     const int64_t hash = members.size() == group.members().size() ? 0 : group.metadata_hash();
-    outcome.batches.push_back({remove_members(id, group, members, hash), std::nullopt, std::nullopt});
+    outcome.batches.push_back(
+        {remove_members(id, group, members, hash), std::nullopt, std::nullopt});
   }
   for (const ProducerId producer : soft_.guard_deadlines.due(now.steady_ms)) {
     outcome.effects.emplace_back(GuardDropped{producer});
@@ -267,15 +287,20 @@ GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator:
 
 // ---- offsets
 
-GroupShard::Outcome<std::optional<uint64_t>> GroupShard::decide(const BeginTxnOffsetCommit& op, io::Now now) const {
+GroupShard::Outcome<std::optional<uint64_t>> GroupShard::decide(const BeginTxnOffsetCommit& op,
+                                                                io::Now now) const {
   using Reply = Outcome<std::optional<uint64_t>>;
-  if (hard_.offsets.open_epoch(op.producer.id) == op.producer.epoch) return Reply::answer(std::nullopt);
+  if (hard_.offsets.open_epoch(op.producer.id) == op.producer.epoch)
+    return Reply::answer(std::nullopt);
   const auto given = soft_.guards.find(op.producer.id);
-  // Requests of one transaction share the guard; an older epoch does not take it away from a newer one.
-  const bool share = given != soft_.guards.end() && given->second.producer.epoch >= op.producer.epoch;
+  // Requests of one transaction share the guard; an older epoch does not take it away from a newer
+  // one.
+  const bool share =
+      given != soft_.guards.end() && given->second.producer.epoch >= op.producer.epoch;
   const uint64_t token = share ? given->second.token : op.token;
   auto outcome = Reply::answer(token);
-  if (!share) outcome.effects.emplace_back(GuardGiven{op.producer, token, now.steady_ms + kGuardLifetimeMs});
+  if (!share)
+    outcome.effects.emplace_back(GuardGiven{op.producer, token, now.steady_ms + kGuardLifetimeMs});
   return outcome;
 }
 
@@ -283,34 +308,41 @@ bool GroupShard::guard_holds(const TxnOffsetCommitOp& op) const {
   const log::ProducerStamp& producer = op.commit.producer;
   if (hard_.offsets.open_epoch(producer.id) == producer.epoch) return true;
   const auto given = soft_.guards.find(producer.id);
-  return given != soft_.guards.end() && given->second.producer == producer && given->second.token == op.guard;
+  return given != soft_.guards.end() && given->second.producer == producer &&
+         given->second.token == op.guard;
 }
 
 ErrorCode GroupShard::check_commit(const TxnOffsetCommitOp& op) const {
   const TxnOffsetCommit& commit = op.commit;
-  if (commit.producer.id.value < 0 || commit.producer.epoch < 0) return ErrorCode::INVALID_PRODUCER_ID_MAPPING;
-  if (op.known && commit.producer.epoch < op.known->producer.epoch) return ErrorCode::INVALID_PRODUCER_EPOCH;
+  if (commit.producer.id.value < 0 || commit.producer.epoch < 0)
+    return ErrorCode::INVALID_PRODUCER_ID_MAPPING;
+  if (op.known && commit.producer.epoch < op.known->producer.epoch)
+    return ErrorCode::INVALID_PRODUCER_EPOCH;
   if (!guard_holds(op)) return ErrorCode::INVALID_TXN_STATE;
   if (share_group(commit.group.sv()) != nullptr) return ErrorCode::GROUP_ID_NOT_FOUND;
   // A group that only holds offsets has no members; a commit that names none makes such a group.
   if (commit.generation_or_member_epoch < 0) return ErrorCode::NONE;
   if (hard_.offsets.holds(commit.group.sv())) return ErrorCode::UNKNOWN_MEMBER_ID;
-  return commit.knows_group_id_not_found ? ErrorCode::GROUP_ID_NOT_FOUND : ErrorCode::ILLEGAL_GENERATION;
+  return commit.knows_group_id_not_found ? ErrorCode::GROUP_ID_NOT_FOUND
+                                         : ErrorCode::ILLEGAL_GENERATION;
 }
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const TxnOffsetCommitOp& op, io::Now now) const {
   const ErrorCode error = check_commit(op);
-  if (error != ErrorCode::NONE || op.commit.offsets.empty()) return Outcome<Verdict>::answer({error});
+  if (error != ErrorCode::NONE || op.commit.offsets.empty())
+    return Outcome<Verdict>::answer({error});
   Outcome<Verdict> outcome;
-  outcome.batches.push_back(
-      {offset_records(op.commit.group.sv(), op.commit.offsets, now.wall_ms), op.commit.producer, std::nullopt});
+  outcome.batches.push_back({offset_records(op.commit.group.sv(), op.commit.offsets, now.wall_ms),
+                             op.commit.producer, std::nullopt});
   // The open transaction stands for the guard from now on.
-  if (soft_.guards.contains(op.commit.producer.id)) outcome.effects.emplace_back(GuardDropped{op.commit.producer.id});
+  if (soft_.guards.contains(op.commit.producer.id))
+    outcome.effects.emplace_back(GuardDropped{op.commit.producer.id});
   return outcome;
 }
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const CommitOffsets& op, io::Now now) const {
-  if (share_group(op.group.sv()) != nullptr) return Outcome<Verdict>::answer({ErrorCode::GROUP_ID_NOT_FOUND});
+  if (share_group(op.group.sv()) != nullptr)
+    return Outcome<Verdict>::answer({ErrorCode::GROUP_ID_NOT_FOUND});
   return Outcome<Verdict>::of(offset_records(op.group.sv(), op.offsets, now.wall_ms), Verdict{});
 }
 
@@ -360,9 +392,10 @@ std::set<RemovedTopic> GroupShard::held_topics() const {
       for (const auto& [topic_id, topic] : *held) topics.insert({TopicName(topic.name), topic_id});
     }
   }
-  hard_.offsets.for_each([&topics](const std::string&, const TopicPartition& partition, const StoredOffset& offset) {
-    topics.insert({partition.topic, offset.value.topic_id});
-  });
+  hard_.offsets.for_each(
+      [&topics](const std::string&, const TopicPartition& partition, const StoredOffset& offset) {
+        topics.insert({partition.topic, offset.value.topic_id});
+      });
   return topics;
 }
 

@@ -1,7 +1,8 @@
-// GroupShard: the groups of one partition of `__consumer_offsets`; see coordinator/shard.h for what a shard is.
+// GroupShard: the groups of one partition of `__consumer_offsets`; see coordinator/shard.h for what
+// a shard is.
 //
-// Hard: share groups and offsets, from records alone. Soft: sessions of share members, share-partitions that are being
-// initialised, guards of transactional commits. Pure.
+// Hard: share groups and offsets, from records alone. Soft: sessions of share members,
+// share-partitions that are being initialised, guards of transactional commits. Pure.
 #pragma once
 
 #include <cstdint>
@@ -32,21 +33,22 @@ struct Verdict {
 };
 
 struct ShareHeartbeatOp {
-  using Reply = ShareHeartbeatDecision;   // its records have been taken out
+  using Reply = ShareHeartbeatDecision;  // its records have been taken out
   ShareHeartbeat heartbeat;
-  std::vector<SubscribedTopic> topics;    // those that exist of subscribed_topics(group) and of the heartbeat
+  std::vector<SubscribedTopic>
+      topics;  // those that exist of subscribed_topics(group) and of the heartbeat
   ShareGroupLimits limits;
 };
 // The answers to InitializeShareGroupState.
 struct ShareInitializationEnded {
   struct Reply {};
   GroupId group;
-  std::vector<std::pair<TopicIdPartition, bool>> results;   // true: it has state now
+  std::vector<std::pair<TopicIdPartition, bool>> results;  // true: it has state now
 };
 // Members that have no session (after loading) get one.
 struct StartSessions {
   struct Reply {};
-  std::map<std::string, int32_t, std::less<>> timeouts_ms;   // by group
+  std::map<std::string, int32_t, std::less<>> timeouts_ms;  // by group
 };
 struct RemovedTopic {
   TopicName name;
@@ -70,9 +72,9 @@ struct DescribeShareGroup {
 };
 
 struct BeginTxnOffsetCommit {
-  using Reply = std::optional<uint64_t>;   // the guard; absent when the transaction is open here
+  using Reply = std::optional<uint64_t>;  // the guard; absent when the transaction is open here
   log::ProducerStamp producer;
-  uint64_t token = 0;                      // random
+  uint64_t token = 0;  // random
 };
 struct TxnOffsetCommitOp {
   using Reply = Verdict;
@@ -111,7 +113,7 @@ struct SessionRenewed {
 struct InitializationBegun {
   std::string group;
   TopicIdPartition partition;
-  int64_t deadline_ms = 0;   // no answer by then: begun again by the next heartbeat
+  int64_t deadline_ms = 0;  // no answer by then: begun again by the next heartbeat
 };
 struct GuardGiven {
   log::ProducerStamp producer;
@@ -145,7 +147,8 @@ class GroupShard {
   std::optional<int64_t> next_deadline() const;
 
   Outcome<ShareHeartbeatDecision> decide(const ShareHeartbeatOp& op, io::Now now) const;
-  Outcome<ShareInitializationEnded::Reply> decide(const ShareInitializationEnded& op, io::Now now) const;
+  Outcome<ShareInitializationEnded::Reply> decide(const ShareInitializationEnded& op,
+                                                  io::Now now) const;
   Outcome<StartSessions::Reply> decide(const StartSessions& op, io::Now now) const;
   Outcome<TopicsRemoved::Reply> decide(const TopicsRemoved& op, io::Now now) const;
   Outcome<Verdict> decide(const CheckShareMember& op, io::Now now) const;

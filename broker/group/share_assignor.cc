@@ -11,8 +11,10 @@ using Assignments = std::map<std::string, Assignment>;
 // Spreads one set of partitions over members that all subscribe to all of it.
 class Spread {
  public:
-  // `total` is each member's whole assignment so far: who has less elsewhere gets the odd place here.
-  Spread(const std::map<std::string, Assignment>& previous, const Assignment& partitions, const Assignments& total) {
+  // `total` is each member's whole assignment so far: who has less elsewhere gets the odd place
+  // here.
+  Spread(const std::map<std::string, Assignment>& previous, const Assignment& partitions,
+         const Assignments& total) {
     for (const TopicIdPartition& partition : partitions) holders_[partition] = 0;
     for (const auto& [id, held] : previous) {
       Seat seat{id, {}, 0, total.at(id).size()};
@@ -25,9 +27,11 @@ class Spread {
     const size_t m = seats_.size();
     sharing_ = (m + p - 1) / p;
     std::stable_sort(seats_.begin(), seats_.end(), [](const Seat& a, const Seat& b) {
-      return a.held.size() != b.held.size() ? a.held.size() > b.held.size() : a.elsewhere < b.elsewhere;
+      return a.held.size() != b.held.size() ? a.held.size() > b.held.size()
+                                            : a.elsewhere < b.elsewhere;
     });
-    for (size_t i = 0; i < m; ++i) seats_[i].wanted = p * sharing_ / m + (i < p * sharing_ % m ? 1 : 0);
+    for (size_t i = 0; i < m; ++i)
+      seats_[i].wanted = p * sharing_ / m + (i < p * sharing_ % m ? 1 : 0);
     for (const Seat& seat : seats_) {
       for (const TopicIdPartition& partition : seat.held) ++holders_[partition];
     }
@@ -61,12 +65,14 @@ class Spread {
     ++holders_[partition];
   }
 
-  // The most shared ones go first: a partition that loses its only holder would only have to be given again.
+  // The most shared ones go first: a partition that loses its only holder would only have to be
+  // given again.
   void revoke_from_overfilled() {
     for (Seat& seat : seats_) {
       while (seat.held.size() > seat.wanted) {
-        take(seat, *std::max_element(seat.held.begin(), seat.held.end(),
-                                     [this](const auto& a, const auto& b) { return holders_[a] < holders_[b]; }));
+        take(seat, *std::max_element(
+                       seat.held.begin(), seat.held.end(),
+                       [this](const auto& a, const auto& b) { return holders_[a] < holders_[b]; }));
       }
     }
   }
@@ -79,7 +85,8 @@ class Spread {
     }
   }
 
-  // The places that are free are at least as many as these partitions, since no partition has more than its share.
+  // The places that are free are at least as many as these partitions, since no partition has more
+  // than its share.
   void give_memberless() {
     for (auto& [partition, holders] : holders_) {
       if (holders != 0) continue;
@@ -108,7 +115,8 @@ class Spread {
     return true;
   }
 
-  // All that has room is already held by this member: another one takes that, and leaves one of its own.
+  // All that has room is already held by this member: another one takes that, and leaves one of its
+  // own.
   bool swap_in(Seat& seat) {
     for (const auto& [spare, holders] : holders_) {
       if (holders >= sharing_) continue;
@@ -134,8 +142,8 @@ class Spread {
 
 }  // namespace
 
-std::map<std::string, Assignment> assign_share_partitions(const std::map<std::string, AssignorMember>& members,
-                                                          const Assignment& assignable) {
+std::map<std::string, Assignment> assign_share_partitions(
+    const std::map<std::string, AssignorMember>& members, const Assignment& assignable) {
   Assignments total;
   std::set<std::set<Uuid>> subscriptions;
   for (const auto& [id, member] : members) {
@@ -154,7 +162,8 @@ std::map<std::string, Assignment> assign_share_partitions(const std::map<std::st
     }
     std::map<std::string, Assignment> previous;
     for (const auto& [id, member] : members) {
-      if (subscriptions.size() == 1 || member.topics.contains(topic)) previous[id] = member.previous;
+      if (subscriptions.size() == 1 || member.topics.contains(topic))
+        previous[id] = member.previous;
     }
     if (previous.empty() || partitions.empty()) continue;
     Spread spread(previous, partitions, total);

@@ -1,8 +1,9 @@
 // The "simple" assignor of share groups (KIP-932; semantics A.3). Pure.
 //
-// Several members may hold one partition. With M members and P partitions a partition is held by S = ceil(M / P)
-// members at most, and the P * S places are spread evenly: no two members differ by more than one. Members keep what
-// they held as far as that allows. With differing subscriptions the same is done topic by topic.
+// Several members may hold one partition. With M members and P partitions a partition is held by S
+// = ceil(M / P) members at most, and the P * S places are spread evenly: no two members differ by
+// more than one. Members keep what they held as far as that allows. With differing subscriptions
+// the same is done topic by topic.
 #pragma once
 
 #include <map>
@@ -16,12 +17,13 @@ namespace ackord::group {
 using Assignment = std::set<TopicIdPartition>;
 
 struct AssignorMember {
-  std::set<Uuid> topics;    // what it subscribes to
+  std::set<Uuid> topics;  // what it subscribes to
   Assignment previous;
 };
 
-// One entry per member. Every partition of `assignable` that has a subscriber is held by at least one of them.
-std::map<std::string, Assignment> assign_share_partitions(const std::map<std::string, AssignorMember>& members,
-                                                          const Assignment& assignable);
+// One entry per member. Every partition of `assignable` that has a subscriber is held by at least
+// one of them.
+std::map<std::string, Assignment> assign_share_partitions(
+    const std::map<std::string, AssignorMember>& members, const Assignment& assignable);
 
 }  // namespace ackord::group

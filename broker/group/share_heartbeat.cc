@@ -65,26 +65,32 @@ class Heartbeat {
   ShareHeartbeatDecision check() const {
     const ShareHeartbeat& request = in_.request;
     if (!exists_ && request.epoch != 0) {
-      return refuse(ErrorCode::GROUP_ID_NOT_FOUND, "Share group " + request.group.str() + " not found.");
+      return refuse(ErrorCode::GROUP_ID_NOT_FOUND,
+                    "Share group " + request.group.str() + " not found.");
     }
     if (known_ == nullptr) {
       if (request.epoch != 0) return refuse(ErrorCode::UNKNOWN_MEMBER_ID, unknown_member(request));
       if (group_.members().size() >= static_cast<size_t>(in_.limits.max_size)) {
-        return refuse(ErrorCode::GROUP_MAX_SIZE_REACHED, "The share group has reached its maximum capacity of " +
-                                                             std::to_string(in_.limits.max_size) + " members.");
+        return refuse(ErrorCode::GROUP_MAX_SIZE_REACHED,
+                      "The share group has reached its maximum capacity of " +
+                          std::to_string(in_.limits.max_size) + " members.");
       }
       return {};
     }
-    if (request.epoch == 0 || request.epoch == known_->epoch || request.epoch == known_->previous_epoch) return {};
+    if (request.epoch == 0 || request.epoch == known_->epoch ||
+        request.epoch == known_->previous_epoch)
+      return {};
     const std::string known = std::to_string(known_->epoch);
     const std::string abandon = " The member must abandon all its partitions and rejoin.";
     if (request.epoch > known_->epoch) {
       return refuse(ErrorCode::FENCED_MEMBER_EPOCH,
-                    "The share group member has a greater member epoch (" + std::to_string(request.epoch) +
+                    "The share group member has a greater member epoch (" +
+                        std::to_string(request.epoch) +
                         ") than the one known by the group coordinator (" + known + ")." + abandon);
     }
     return refuse(ErrorCode::FENCED_MEMBER_EPOCH,
-                  "The share group member has a smaller member epoch (" + std::to_string(request.epoch) +
+                  "The share group member has a smaller member epoch (" +
+                      std::to_string(request.epoch) +
                       ") than the one known by the group coordinator (" + known +
                       "), and it does not match the previous member epoch (" +
                       std::to_string(known_->previous_epoch) + ")." + abandon);
@@ -123,7 +129,8 @@ class Heartbeat {
     epoch_ = group_.epoch();
     const int64_t hash = metadata_hash(topics_);
     bump_ = bump_ || hash != group_.metadata_hash();
-    // Partitions that have become assignable since. A target that is behind the epoch will take them in anyway.
+    // Partitions that have become assignable since. A target that is behind the epoch will take
+    // them in anyway.
     bump_ = bump_ || (epoch_ == group_.assignment_epoch() && assignable_is_missing());
     if (bump_) out_.records.emplace_back(group_metadata_record(id_, ++epoch_, hash));
   }
@@ -148,7 +155,8 @@ class Heartbeat {
     target_epoch_ = group_.assignment_epoch();
     if (epoch_ <= target_epoch_ || !target_may_change()) return;
     std::map<std::string, AssignorMember> members;
-    for (const auto& [id, member] : group_.members()) members[id].topics = ids_of(topics_, member.topics);
+    for (const auto& [id, member] : group_.members())
+      members[id].topics = ids_of(topics_, member.topics);
     members[in_.request.member].topics = ids_of(topics_, member_.topics);
     for (auto& [id, member] : members) {
       const auto at = group_.target().find(id);
@@ -169,12 +177,14 @@ class Heartbeat {
   void reconcile() {
     const std::set<Uuid> subscribed = ids_of(topics_, member_.topics);
     member_.assigned = target_;
-    std::erase_if(member_.assigned, [&](const auto& partition) { return !subscribed.contains(partition.topic_id); });
+    std::erase_if(member_.assigned,
+                  [&](const auto& partition) { return !subscribed.contains(partition.topic_id); });
     if (member_.epoch != target_epoch_) {
       member_.previous_epoch = member_.epoch;
       member_.epoch = target_epoch_;
     }
-    if (known_ == nullptr || member_.epoch != known_->epoch || member_.assigned != known_->assigned) {
+    if (known_ == nullptr || member_.epoch != known_->epoch ||
+        member_.assigned != known_->assigned) {
       out_.records.emplace_back(current_assignment_record(id_, in_.request.member, member_));
     }
   }
@@ -189,7 +199,8 @@ class Heartbeat {
         const TopicIdPartition name{topic.id, partition};
         if (has_state && held->second.partitions.contains(partition)) continue;
         if (in_.in_flight.contains(name)) continue;
-        const bool again = begun != group_.initializing().end() && begun->second.partitions.contains(partition);
+        const bool again =
+            begun != group_.initializing().end() && begun->second.partitions.contains(partition);
         const bool added_later = has_state || (begun != group_.initializing().end() && !again);
         out_.initialize.push_back({name, added_later ? Offset{0} : Offset{-1}});
         initializing[topic.id].name = topic.name.str();
@@ -218,8 +229,8 @@ class Heartbeat {
   const std::string_view id_;
   const ShareMember* known_;
 
-  ShareMember member_;                      // as it will be
-  std::vector<SubscribedTopic> topics_;     // subscribed by anybody
+  ShareMember member_;                   // as it will be
+  std::vector<SubscribedTopic> topics_;  // subscribed by anybody
   Assignment assignable_;
   bool bump_ = false;
   int32_t epoch_ = 0;
@@ -232,7 +243,7 @@ class Heartbeat {
 
 int64_t metadata_hash(const std::vector<SubscribedTopic>& topics) {
   if (topics.empty()) return 0;
-  uint64_t hash = 0xcbf29ce484222325u;   // FNV-1a
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   const auto mix = [&hash](const void* data, size_t size) {
     const auto* bytes = static_cast<const uint8_t*>(data);
     for (size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
@@ -264,8 +275,8 @@ ShareHeartbeatDecision decide_leave(const ShareGroup& group, const ShareHeartbea
     if (id != request.member) left.insert(member.topics.begin(), member.topics.end());
   }
   ShareHeartbeatDecision decision;
-  decision.records =
-      remove_members(request.group.sv(), group, {request.member}, metadata_hash(only(input.topics, left)));
+  decision.records = remove_members(request.group.sv(), group, {request.member},
+                                    metadata_hash(only(input.topics, left)));
   decision.reply.member = request.member;
   decision.reply.member_epoch = request.epoch;
   return decision;

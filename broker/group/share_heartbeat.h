@@ -1,5 +1,5 @@
-// What a ShareGroupHeartbeat does to its group: the decision, as records, and what is to be initialised (semantics A.2, A.4).
-// Pure.
+// What a ShareGroupHeartbeat does to its group: the decision, as records, and what is to be
+// initialised (semantics A.2, A.4). Pure.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,14 @@ struct ShareGroupLimits {
   int32_t heartbeat_interval_ms = 5000;
   int32_t assignment_interval_ms = 1000;
   int32_t max_size = 200;
-  int32_t initialize_retry_interval_ms = 30000;   // how long a share-partition may be without an answer
+  int32_t initialize_retry_interval_ms =
+      30000;  // how long a share-partition may be without an answer
 };
 
 struct ShareInitialization {
   TopicIdPartition partition;
-  Offset start_offset = -1;   // -1: by share.auto.offset.reset; 0: nothing of a partition that was added later is skipped
+  Offset start_offset = -1;  // -1: by share.auto.offset.reset; 0: nothing of a partition that was
+                             // added later is skipped
   friend bool operator==(const ShareInitialization&, const ShareInitialization&) = default;
 };
 
@@ -38,22 +40,23 @@ struct ShareHeartbeatDecision {
   ShareHeartbeatReply reply;
   std::vector<GroupRecord> records;
   std::vector<ShareInitialization> initialize;
-  int32_t state_epoch = 0;    // the group's epoch, for `initialize`
+  int32_t state_epoch = 0;  // the group's epoch, for `initialize`
 };
 
 struct ShareHeartbeatInput {
   const ShareHeartbeat& request;
-  const std::vector<SubscribedTopic>& topics;     // of all members and of the request
+  const std::vector<SubscribedTopic>& topics;  // of all members and of the request
   const ShareGroupLimits& limits;
-  const std::set<TopicIdPartition>& in_flight;    // initialisations that wait for their end
+  const std::set<TopicIdPartition>& in_flight;  // initialisations that wait for their end
   TimeMs now_wall_ms = 0;
 };
 
-// A hash of the subscribed topics that exist; 0 when there are none. Ours: after a directory has been taken over from
-// Kafka it differs once, which costs one group epoch.
+// A hash of the subscribed topics that exist; 0 when there are none. Ours: after a directory has
+// been taken over from Kafka it differs once, which costs one group epoch.
 int64_t metadata_hash(const std::vector<SubscribedTopic>& topics);
 
-// Join or heartbeat. `group` is null for a group that does not exist yet; only epoch 0 may create it.
+// Join or heartbeat. `group` is null for a group that does not exist yet; only epoch 0 may create
+// it.
 ShareHeartbeatDecision decide_heartbeat(const ShareGroup* group, const ShareHeartbeatInput& input);
 // Epoch -1. `group` exists.
 ShareHeartbeatDecision decide_leave(const ShareGroup& group, const ShareHeartbeatInput& input);

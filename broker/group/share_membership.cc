@@ -18,7 +18,8 @@ template <class Topic>
 std::vector<Topic> to_list(const Assignment& assignment) {
   std::vector<Topic> topics;
   for (const TopicIdPartition& partition : assignment) {
-    if (topics.empty() || topics.back().topic_id != partition.topic_id) topics.emplace_back().topic_id = partition.topic_id;
+    if (topics.empty() || topics.back().topic_id != partition.topic_id)
+      topics.emplace_back().topic_id = partition.topic_id;
     topics.back().partitions.push_back(partition.partition);
   }
   return topics;
@@ -35,7 +36,8 @@ HeldTopics to_held(const TopicList& topics) {
   return held;
 }
 
-std::vector<protocol::ShareGroupStatePartitionMetadataValue::TopicPartitionsInfo> to_infos(const HeldTopics& held) {
+std::vector<protocol::ShareGroupStatePartitionMetadataValue::TopicPartitionsInfo> to_infos(
+    const HeldTopics& held) {
   std::vector<protocol::ShareGroupStatePartitionMetadataValue::TopicPartitionsInfo> infos;
   for (const auto& [id, topic] : held) {
     if (topic.partitions.empty()) continue;
@@ -70,7 +72,8 @@ const ShareMember* ShareGroup::member(std::string_view id) const {
 
 std::set<std::string, std::less<>> ShareGroup::subscribed_topics() const {
   std::set<std::string, std::less<>> topics;
-  for (const auto& [id, member] : members_) topics.insert(member.topics.begin(), member.topics.end());
+  for (const auto& [id, member] : members_)
+    topics.insert(member.topics.begin(), member.topics.end());
   return topics;
 }
 
@@ -86,7 +89,8 @@ void ShareGroup::apply(const ShareGroupMemberMetadata& record) {
   member.client_id = record.value->client_id.str();
   member.client_host = record.value->client_host.str();
   member.topics.clear();
-  for (const String& topic : record.value->subscribed_topic_names) member.topics.insert(topic.str());
+  for (const String& topic : record.value->subscribed_topic_names)
+    member.topics.insert(topic.str());
   if (state_ == ShareGroupState::kEmpty) move_to(ShareGroupState::kStable);
 }
 
@@ -158,7 +162,8 @@ ShareGroupMemberMetadata member_metadata_record(std::string_view group, std::str
   return record;
 }
 
-ShareGroupMetadata group_metadata_record(std::string_view group, int32_t epoch, int64_t metadata_hash) {
+ShareGroupMetadata group_metadata_record(std::string_view group, int32_t epoch,
+                                         int64_t metadata_hash) {
   auto record = of_group<ShareGroupMetadata>(group);
   auto& value = record.value.emplace();
   value.epoch = epoch;
@@ -166,7 +171,8 @@ ShareGroupMetadata group_metadata_record(std::string_view group, int32_t epoch, 
   return record;
 }
 
-ShareGroupTargetAssignmentMetadata target_metadata_record(std::string_view group, int32_t epoch, TimeMs timestamp) {
+ShareGroupTargetAssignmentMetadata target_metadata_record(std::string_view group, int32_t epoch,
+                                                          TimeMs timestamp) {
   auto record = of_group<ShareGroupTargetAssignmentMetadata>(group);
   auto& value = record.value.emplace();
   value.assignment_epoch = epoch;
@@ -182,19 +188,21 @@ ShareGroupTargetAssignmentMember target_member_record(std::string_view group, st
   return record;
 }
 
-ShareGroupCurrentMemberAssignment current_assignment_record(std::string_view group, std::string_view id,
+ShareGroupCurrentMemberAssignment current_assignment_record(std::string_view group,
+                                                            std::string_view id,
                                                             const ShareMember& member) {
   using Topic = protocol::ShareGroupCurrentMemberAssignmentValue::TopicPartitions;
   auto record = of_member<ShareGroupCurrentMemberAssignment>(group, id);
   auto& value = record.value.emplace();
   value.member_epoch = member.epoch;
   value.previous_member_epoch = member.previous_epoch;
-  value.state = 0;   // Stable: a share member has nothing to give back first
+  value.state = 0;  // Stable: a share member has nothing to give back first
   value.assigned_partitions = to_list<Topic>(member.assigned);
   return record;
 }
 
-ShareGroupStatePartitionMetadata state_partitions_record(std::string_view group, const HeldTopics& initializing,
+ShareGroupStatePartitionMetadata state_partitions_record(std::string_view group,
+                                                         const HeldTopics& initializing,
                                                          const HeldTopics& initialized) {
   auto record = of_group<ShareGroupStatePartitionMetadata>(group);
   auto& value = record.value.emplace();
@@ -204,7 +212,8 @@ ShareGroupStatePartitionMetadata state_partitions_record(std::string_view group,
 }
 
 std::vector<GroupRecord> remove_members(std::string_view group_id, const ShareGroup& group,
-                                        const std::vector<std::string>& members, int64_t metadata_hash) {
+                                        const std::vector<std::string>& members,
+                                        int64_t metadata_hash) {
   std::vector<GroupRecord> records;
   for (const std::string& id : members) {
     records.emplace_back(of_member<ShareGroupCurrentMemberAssignment>(group_id, id));
@@ -214,7 +223,8 @@ std::vector<GroupRecord> remove_members(std::string_view group_id, const ShareGr
   const int32_t epoch = group.epoch() + 1;
   records.emplace_back(group_metadata_record(group_id, epoch, metadata_hash));
   // Timestamp 0: the next member is assigned to at once.
-  if (members.size() == group.members().size()) records.emplace_back(target_metadata_record(group_id, epoch, 0));
+  if (members.size() == group.members().size())
+    records.emplace_back(target_metadata_record(group_id, epoch, 0));
   return records;
 }
 

@@ -1,5 +1,5 @@
-// A share group as the log has it: members, epochs, assignments, and the share-partitions that have state
-// (KIP-932; semantics A.2-A.4). Hard state of the group shard: it changes by records alone.
+// A share group as the log has it: members, epochs, assignments, and the share-partitions that have
+// state (KIP-932; semantics A.2-A.4). Hard state of the group shard: it changes by records alone.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct ShareMember {
   std::optional<std::string> rack;
   std::string client_id;
   std::string client_host;
-  std::set<std::string, std::less<>> topics;   // subscribed, by name
+  std::set<std::string, std::less<>> topics;  // subscribed, by name
   int32_t epoch = 0;
   int32_t previous_epoch = 0;
   Assignment assigned;
@@ -79,7 +79,8 @@ class ShareGroup {
   const std::map<std::string, ShareMember, std::less<>>& members() const { return members_; }
   // Null for an unknown member.
   const ShareMember* member(std::string_view id) const;
-  // What each member should hold; it takes it over with a heartbeat. Members without one are absent.
+  // What each member should hold; it takes it over with a heartbeat. Members without one are
+  // absent.
   const std::map<std::string, Assignment, std::less<>>& target() const { return target_; }
   // Share-partitions whose state is being made, and those that have it: only these are assigned.
   const HeldTopics& initializing() const { return initializing_; }
@@ -112,17 +113,23 @@ class ShareGroup {
 std::vector<TopicPartitions> to_topic_partitions(const Assignment& assignment);
 
 // ---- records, with a group's or a member's new values
-ShareGroupMemberMetadata member_metadata_record(std::string_view group, std::string_view id, const ShareMember& member);
-ShareGroupMetadata group_metadata_record(std::string_view group, int32_t epoch, int64_t metadata_hash);
-ShareGroupTargetAssignmentMetadata target_metadata_record(std::string_view group, int32_t epoch, TimeMs timestamp);
+ShareGroupMemberMetadata member_metadata_record(std::string_view group, std::string_view id,
+                                                const ShareMember& member);
+ShareGroupMetadata group_metadata_record(std::string_view group, int32_t epoch,
+                                         int64_t metadata_hash);
+ShareGroupTargetAssignmentMetadata target_metadata_record(std::string_view group, int32_t epoch,
+                                                          TimeMs timestamp);
 ShareGroupTargetAssignmentMember target_member_record(std::string_view group, std::string_view id,
                                                       const Assignment& target);
-ShareGroupCurrentMemberAssignment current_assignment_record(std::string_view group, std::string_view id,
+ShareGroupCurrentMemberAssignment current_assignment_record(std::string_view group,
+                                                            std::string_view id,
                                                             const ShareMember& member);
-ShareGroupStatePartitionMetadata state_partitions_record(std::string_view group, const HeldTopics& initializing,
+ShareGroupStatePartitionMetadata state_partitions_record(std::string_view group,
+                                                         const HeldTopics& initializing,
                                                          const HeldTopics& initialized);
 // Members gone: their tombstones, one epoch more, and the target's end when nobody is left.
 std::vector<GroupRecord> remove_members(std::string_view group_id, const ShareGroup& group,
-                                        const std::vector<std::string>& members, int64_t metadata_hash);
+                                        const std::vector<std::string>& members,
+                                        int64_t metadata_hash);
 
 }  // namespace ackord::group

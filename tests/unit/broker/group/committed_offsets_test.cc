@@ -18,7 +18,9 @@ class Offsets : public ::testing::Test {
   static OffsetToCommit offset(Offset value, int32_t partition = 0) {
     return {TopicName("t"), topic_id(1), partition, value, 4, "note"};
   }
-  ErrorCode commit(Offset value) { return driver_.run(CommitOffsets{GroupId("g"), {offset(value)}}).error; }
+  ErrorCode commit(Offset value) {
+    return driver_.run(CommitOffsets{GroupId("g"), {offset(value)}}).error;
+  }
   std::optional<uint64_t> begin(log::ProducerStamp producer = kProducer) {
     return driver_.run(BeginTxnOffsetCommit{producer, 99});
   }
@@ -109,7 +111,7 @@ TEST_F(Offsets, PlainCommitBeforeTheStageLoses) {
 
 TEST_F(Offsets, ALaterStageOfTheTransactionReplacesTheEarlierOne) {
   stage(50);
-  EXPECT_EQ(begin(), std::nullopt);   // open here: no guard is needed
+  EXPECT_EQ(begin(), std::nullopt);  // open here: no guard is needed
   EXPECT_EQ(stage(51), ErrorCode::NONE);
   end(true);
   expect(51);
@@ -191,15 +193,17 @@ TEST_F(Offsets, MarkerEpochs) {
   const auto known = [](int16_t epoch, Offset open) {
     return log::ProducerView{{ProducerId(7), epoch}, -1, -1, 2, open};
   };
-  const auto marker = [this](int16_t epoch, int8_t version, log::ProducerView view, int32_t coordinator = 2) {
-    return driver_.run(WriteMarker{{{ProducerId(7), epoch}, true, coordinator, version}, view}).error;
+  const auto marker = [this](int16_t epoch, int8_t version, log::ProducerView view,
+                             int32_t coordinator = 2) {
+    return driver_.run(WriteMarker{{{ProducerId(7), epoch}, true, coordinator, version}, view})
+        .error;
   };
   const size_t before = driver_.batches().size();
   EXPECT_EQ(marker(4, 2, known(5, 0)), ErrorCode::INVALID_PRODUCER_EPOCH);
   EXPECT_EQ(marker(4, 0, known(5, 0)), ErrorCode::INVALID_PRODUCER_EPOCH);
   EXPECT_EQ(marker(6, 2, known(5, 0), 1), ErrorCode::TRANSACTION_COORDINATOR_FENCED);
   EXPECT_EQ(marker(5, 2, known(5, 0)), ErrorCode::INVALID_PRODUCER_EPOCH);
-  EXPECT_EQ(marker(5, 2, known(5, -1)), ErrorCode::NONE);   // a repeat
+  EXPECT_EQ(marker(5, 2, known(5, -1)), ErrorCode::NONE);  // a repeat
   EXPECT_EQ(driver_.batches().size(), before);
   EXPECT_EQ(marker(5, 0, known(5, 0)), ErrorCode::NONE);
   EXPECT_EQ(marker(6, 2, known(5, 0)), ErrorCode::NONE);
@@ -209,7 +213,7 @@ TEST_F(Offsets, MarkerEpochs) {
 TEST_F(Offsets, OffsetsOfARemovedTopicGo) {
   commit(40);
   driver_.run(TopicsRemoved{{{TopicName("t"), topic_id(2)}}});
-  EXPECT_THAT(driver_.last, IsEmpty());   // another topic of that name
+  EXPECT_THAT(driver_.last, IsEmpty());  // another topic of that name
   driver_.run(TopicsRemoved{{{TopicName("t"), topic_id(1)}}});
   OffsetCommit tombstone;
   tombstone.key.group = "g";

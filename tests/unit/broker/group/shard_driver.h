@@ -1,4 +1,5 @@
-// Drives a GroupShard as the runtime does: decide, append, apply; keeps what was appended, and can replay it.
+// Drives a GroupShard as the runtime does: decide, append, apply; keeps what was appended, and can
+// replay it.
 #pragma once
 
 #include <string>
@@ -48,7 +49,7 @@ class ShardDriver {
   }
 
   io::Now now{1'000'000, 5'000};
-  std::vector<group::GroupRecord> last;   // of the last run
+  std::vector<group::GroupRecord> last;  // of the last run
   std::vector<coordinator::Batch<group::GroupRecord>> batches() const { return log_; }
 
  private:

@@ -32,7 +32,8 @@ std::map<TopicIdPartition, int> holders(const std::map<std::string, Assignment>&
   return count;
 }
 
-size_t kept(const std::map<std::string, AssignorMember>& before, const std::map<std::string, Assignment>& after) {
+size_t kept(const std::map<std::string, AssignorMember>& before,
+            const std::map<std::string, Assignment>& after) {
   size_t same = 0;
   for (const auto& [id, member] : before) {
     for (const auto& partition : member.previous) same += after.at(id).count(partition);
@@ -101,7 +102,8 @@ TEST(ShareAssignor, MixedSubscriptionsAreSpreadTopicByTopic) {
   EXPECT_EQ(holders(result).size(), 4u);
 }
 
-// Joins, leaves and growth in any order: never unbalanced, nobody left out, and a second look changes nothing.
+// Joins, leaves and growth in any order: never unbalanced, nobody left out, and a second look
+// changes nothing.
 TEST(ShareAssignor, StaysBalancedThroughChanges) {
   std::mt19937 random(7);
   std::map<std::string, AssignorMember> group;
@@ -127,7 +129,8 @@ TEST(ShareAssignor, StaysBalancedThroughChanges) {
     const size_t sharing = (group.size() + all.size() - 1) / all.size();
     const auto count_of = holders(result);
     EXPECT_EQ(count_of.size(), all.size()) << round;
-    for (const auto& [partition, holding] : count_of) EXPECT_LE(static_cast<size_t>(holding), sharing) << round;
+    for (const auto& [partition, holding] : count_of)
+      EXPECT_LE(static_cast<size_t>(holding), sharing) << round;
     for (auto& [id, member] : group) member.previous = result.at(id);
     EXPECT_EQ(assign_share_partitions(group, all), result) << round;
   }

@@ -15,7 +15,8 @@ using ::testing::IsEmpty;
 
 class ShareGroups : public ::testing::Test {
  protected:
-  ShareHeartbeatOp op(std::string member, int32_t epoch, std::optional<std::vector<TopicName>> topics = {}) {
+  ShareHeartbeatOp op(std::string member, int32_t epoch,
+                      std::optional<std::vector<TopicName>> topics = {}) {
     ShareHeartbeatOp op;
     op.heartbeat.group = GroupId("g");
     op.heartbeat.member = std::move(member);
@@ -26,7 +27,8 @@ class ShareGroups : public ::testing::Test {
     op.topics = topics_;
     return op;
   }
-  ShareHeartbeatDecision beat(std::string member, int32_t epoch, std::optional<std::vector<TopicName>> topics = {}) {
+  ShareHeartbeatDecision beat(std::string member, int32_t epoch,
+                              std::optional<std::vector<TopicName>> topics = {}) {
     return driver_.run(op(std::move(member), epoch, std::move(topics)));
   }
   void initialized(std::vector<std::pair<TopicIdPartition, bool>> results) {
@@ -40,8 +42,8 @@ class ShareGroups : public ::testing::Test {
     driver_.advance(1000);
   }
 
-  static ShareMember member(std::set<std::string, std::less<>> topics, int32_t epoch = 0, int32_t previous = 0,
-                            Assignment assigned = {}) {
+  static ShareMember member(std::set<std::string, std::less<>> topics, int32_t epoch = 0,
+                            int32_t previous = 0, Assignment assigned = {}) {
     ShareMember m;
     m.client_id = "c";
     m.client_host = "/127.0.0.1";
@@ -51,7 +53,9 @@ class ShareGroups : public ::testing::Test {
     m.assigned = std::move(assigned);
     return m;
   }
-  static HeldTopics held(std::set<int32_t> partitions) { return {{topic_id(1), {"t1", std::move(partitions)}}}; }
+  static HeldTopics held(std::set<int32_t> partitions) {
+    return {{topic_id(1), {"t1", std::move(partitions)}}};
+  }
   int64_t hash() const { return metadata_hash(topics_); }
   const ShareGroup& group() const { return *driver_.shard().share_group("g"); }
 
@@ -82,7 +86,8 @@ TEST_F(ShareGroups, FirstJoinGetsEpochTwoAndNothingYet) {
 TEST_F(ShareGroups, InitializedPartitionsComeWithTheNextEpoch) {
   beat("m1", 0, {{TopicName("t1")}});
   initialized({{{topic_id(1), 0}, true}, {{topic_id(1), 1}, true}});
-  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(state_partitions_record("g", {}, held({0, 1})))));
+  EXPECT_THAT(driver_.last,
+              ElementsAre(GroupRecord(state_partitions_record("g", {}, held({0, 1})))));
   const auto decided = beat("m1", 2);
   EXPECT_EQ(decided.reply.member_epoch, 3);
   EXPECT_EQ(decided.reply.assignment, (std::vector<TopicPartitions>{{topic_id(1), {0, 1}}}));
@@ -90,7 +95,8 @@ TEST_F(ShareGroups, InitializedPartitionsComeWithTheNextEpoch) {
               ElementsAre(GroupRecord(group_metadata_record("g", 3, hash())),
                           GroupRecord(target_member_record("g", "m1", parts(1, {0, 1}))),
                           GroupRecord(target_metadata_record("g", 3, driver_.now.wall_ms)),
-                          GroupRecord(current_assignment_record("g", "m1", member({"t1"}, 3, 2, parts(1, {0, 1}))))));
+                          GroupRecord(current_assignment_record(
+                              "g", "m1", member({"t1"}, 3, 2, parts(1, {0, 1}))))));
   EXPECT_EQ(beat("m1", 3).reply.assignment, std::nullopt);
   EXPECT_THAT(driver_.last, IsEmpty());
 }
@@ -128,17 +134,20 @@ TEST_F(ShareGroups, SecondMemberWaitsForTheAssignmentInterval) {
 
 TEST_F(ShareGroups, EpochsAreFenced) {
   join_first();
-  EXPECT_EQ(beat("m1", 2).reply.error, ErrorCode::NONE);   // the previous one: its answer was lost
+  EXPECT_EQ(beat("m1", 2).reply.error, ErrorCode::NONE);  // the previous one: its answer was lost
   auto decided = beat("m1", 8);
   EXPECT_EQ(decided.reply.error, ErrorCode::FENCED_MEMBER_EPOCH);
   EXPECT_EQ(decided.reply.message,
-            "The share group member has a greater member epoch (8) than the one known by the group coordinator (3). "
+            "The share group member has a greater member epoch (8) than the one known by the group "
+            "coordinator (3). "
             "The member must abandon all its partitions and rejoin.");
   decided = beat("m1", 1);
   EXPECT_EQ(decided.reply.error, ErrorCode::FENCED_MEMBER_EPOCH);
   EXPECT_EQ(decided.reply.message,
-            "The share group member has a smaller member epoch (1) than the one known by the group coordinator (3), "
-            "and it does not match the previous member epoch (2). The member must abandon all its partitions and "
+            "The share group member has a smaller member epoch (1) than the one known by the group "
+            "coordinator (3), "
+            "and it does not match the previous member epoch (2). The member must abandon all its "
+            "partitions and "
             "rejoin.");
   EXPECT_THAT(driver_.last, IsEmpty());
 }
@@ -191,9 +200,10 @@ TEST_F(ShareGroups, LastMemberLeaves) {
   ShareGroupMemberMetadata metadata;
   metadata.key.group_id = "g";
   metadata.key.member_id = "m1";
-  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(current), GroupRecord(target), GroupRecord(metadata),
-                                        GroupRecord(group_metadata_record("g", 4, 0)),
-                                        GroupRecord(target_metadata_record("g", 4, 0))));
+  EXPECT_THAT(driver_.last,
+              ElementsAre(GroupRecord(current), GroupRecord(target), GroupRecord(metadata),
+                          GroupRecord(group_metadata_record("g", 4, 0)),
+                          GroupRecord(target_metadata_record("g", 4, 0))));
   EXPECT_EQ(group().state(), ShareGroupState::kEmpty);
   EXPECT_EQ(driver_.shard().next_deadline(), std::nullopt);
   // Who comes next is assigned to at once: the state is still there.
@@ -209,9 +219,11 @@ TEST_F(ShareGroups, SubscriptionChangeTakesEffectAtOnce) {
   const auto decided = beat("m1", 3, {{TopicName("other")}});
   EXPECT_EQ(decided.reply.member_epoch, 3);
   EXPECT_EQ(decided.reply.assignment, std::vector<TopicPartitions>());
-  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(member_metadata_record("g", "m1", member({"other"}))),
-                                        GroupRecord(group_metadata_record("g", 4, 0)),
-                                        GroupRecord(current_assignment_record("g", "m1", member({"other"}, 3, 2)))));
+  EXPECT_THAT(
+      driver_.last,
+      ElementsAre(GroupRecord(member_metadata_record("g", "m1", member({"other"}))),
+                  GroupRecord(group_metadata_record("g", 4, 0)),
+                  GroupRecord(current_assignment_record("g", "m1", member({"other"}, 3, 2)))));
 }
 
 TEST_F(ShareGroups, AddedPartitionsStartAtZero) {
@@ -221,9 +233,11 @@ TEST_F(ShareGroups, AddedPartitionsStartAtZero) {
   EXPECT_EQ(decided.reply.member_epoch, 4);
   EXPECT_EQ(decided.state_epoch, 4);
   EXPECT_THAT(decided.initialize, ElementsAre(ShareInitialization{{topic_id(1), 2}, 0}));
-  EXPECT_EQ(driver_.last.back(), GroupRecord(state_partitions_record("g", held({2}), held({0, 1}))));
+  EXPECT_EQ(driver_.last.back(),
+            GroupRecord(state_partitions_record("g", held({2}), held({0, 1}))));
   initialized({{{topic_id(1), 2}, true}});
-  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(state_partitions_record("g", {}, held({0, 1, 2})))));
+  EXPECT_THAT(driver_.last,
+              ElementsAre(GroupRecord(state_partitions_record("g", {}, held({0, 1, 2})))));
 }
 
 TEST_F(ShareGroups, FailedInitializationIsTriedAgain) {
@@ -240,7 +254,7 @@ TEST_F(ShareGroups, LostInitializationIsTriedAgainAfterItsTimeOrARestart) {
   EXPECT_THAT(beat("m1", 2).initialize, IsEmpty());
   driver_.advance(1);
   EXPECT_EQ(beat("m1", 2).initialize.size(), 2u);
-  EXPECT_THAT(driver_.last, IsEmpty());   // the record says it already
+  EXPECT_THAT(driver_.last, IsEmpty());  // the record says it already
   driver_.restart();
   EXPECT_THAT(beat("m1", 2).initialize, ElementsAre(ShareInitialization{{topic_id(1), 0}, -1},
                                                     ShareInitialization{{topic_id(1), 1}, -1}));
@@ -317,8 +331,10 @@ TEST_F(ShareGroups, DescribedPartitions) {
   initialized({{{topic_id(1), 1}, true}});
   const auto described = driver_.run(DescribeShareGroup{GroupId("g")});
   EXPECT_EQ(described.state, "Stable");
-  EXPECT_THAT(described.initialized, ElementsAre(ShareGroupTopic{topic_id(1), TopicName("t1"), {1}}));
-  EXPECT_THAT(described.initializing, ElementsAre(ShareGroupTopic{topic_id(1), TopicName("t1"), {0}}));
+  EXPECT_THAT(described.initialized,
+              ElementsAre(ShareGroupTopic{topic_id(1), TopicName("t1"), {1}}));
+  EXPECT_THAT(described.initializing,
+              ElementsAre(ShareGroupTopic{topic_id(1), TopicName("t1"), {0}}));
 }
 
 TEST_F(ShareGroups, ReplayGivesTheSameGroup) {
@@ -338,7 +354,8 @@ TEST_F(ShareGroups, ReplayGivesTheSameGroup) {
   for (const auto& [id, member] : group().members()) {
     const ShareMember* same = copy->member(id);
     ASSERT_NE(same, nullptr);
-    EXPECT_EQ(current_assignment_record("g", id, *same), current_assignment_record("g", id, member));
+    EXPECT_EQ(current_assignment_record("g", id, *same),
+              current_assignment_record("g", id, member));
     EXPECT_EQ(member_metadata_record("g", id, *same), member_metadata_record("g", id, member));
   }
 }
