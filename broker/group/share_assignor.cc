@@ -56,11 +56,12 @@ class Spread {
     bool unfilled() const { return held.size() < wanted; }
   };
 
-  void take(Seat& seat, const TopicIdPartition& partition) {
+  // By value: the partition is often one of the seat's own.
+  void take(Seat& seat, TopicIdPartition partition) {
     seat.held.erase(partition);
     --holders_[partition];
   }
-  void give(Seat& seat, const TopicIdPartition& partition) {
+  void give(Seat& seat, TopicIdPartition partition) {
     seat.held.insert(partition);
     ++holders_[partition];
   }
