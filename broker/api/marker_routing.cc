@@ -2,19 +2,17 @@
 
 #include <utility>
 
-#include "broker/base/assert.h"
 #include "broker/metadata/image.h"
 
 namespace ackord::api {
 
 io::Task<ErrorCode> MarkerRouting::write_marker(TopicPartition partition, log::EndMarker marker) {
-  ACKORD_ASSERT(group_ != nullptr && share_ != nullptr, "connect() comes before the first marker");
   if (partition.topic == metadata::kOffsetsTopic) {
-    auto writing = group_->write_marker(partition.partition, marker);
+    auto writing = group_.write_marker(partition.partition, marker);
     co_return co_await std::move(writing);
   }
   if (partition.topic == metadata::kShareStateTopic) {
-    auto writing = share_->write_marker(partition.partition, marker);
+    auto writing = share_.write_marker(partition.partition, marker);
     co_return co_await std::move(writing);
   }
   const io::Core& core = log_.core_of(partition);

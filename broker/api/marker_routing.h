@@ -15,18 +15,10 @@
 
 namespace ackord::api {
 
-// The transaction service is built over the sink that is built over these two: `connect` closes the
-// circle.
 class MarkerRouting final : public txn::MarkerSink {
  public:
-  explicit MarkerRouting(log::LogService& log) : log_(log) {}
   MarkerRouting(log::LogService& log, group::GroupService& group, share::ShareService& share)
-      : log_(log), group_(&group), share_(&share) {}
-  // Before the first marker.
-  void connect(group::GroupService& group, share::ShareService& share) {
-    group_ = &group;
-    share_ = &share;
-  }
+      : log_(log), group_(group), share_(share) {}
 
   io::Task<ErrorCode> write_marker(TopicPartition partition, log::EndMarker marker) override;
 
@@ -41,8 +33,8 @@ class MarkerRouting final : public txn::MarkerSink {
   io::Task<ErrorCode> check_epochs(TopicPartition partition, log::EndMarker marker);
 
   log::LogService& log_;
-  group::GroupService* group_ = nullptr;
-  share::ShareService* share_ = nullptr;
+  group::GroupService& group_;
+  share::ShareService& share_;
 };
 
 }  // namespace ackord::api
