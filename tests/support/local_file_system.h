@@ -98,7 +98,6 @@ class LocalFile : public io::File {
   Result<void> datasync_now() override {
     ++faults_->datasyncs[path_];
     if (faults_->fail_datasync && faults_->fail_datasync(path_)) return failed("fdatasync", EIO);
-    if (::fdatasync(fd_) != 0) return failed("fdatasync");
     return {};
   }
 
