@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "broker/metadata/config_change.h"
@@ -13,15 +12,9 @@ namespace {
 
 using coordinator::Outcome;
 
-constexpr std::array kFeatures = {
-    SupportedFeature{"metadata.version", 7, 33, 33},  // 33 is 4.4-IV2
-    SupportedFeature{"share.version", 0, 3, 3},
-    SupportedFeature{"transaction.version", 0, 2, 2},
-};
-
 // FeatureLevelRecord before all others: it says what is needed to read them.
 void add_bootstrap(std::vector<MetadataRecord>& records) {
-  for (const SupportedFeature& feature : kFeatures) {
+  for (const SupportedFeature& feature : supported_features()) {
     protocol::FeatureLevelRecord record;
     record.name = String(feature.name);
     record.feature_level = feature.bootstrap;
@@ -67,8 +60,6 @@ void apply_config(MetadataImage& image, const protocol::ConfigRecord& record, Br
 }
 
 }  // namespace
-
-std::span<const SupportedFeature> supported_features() { return kFeatures; }
 
 void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId node,
                     Offset offset) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker/coordinator/shard.h"
+#include "broker/metadata/features.h"
 #include "broker/metadata/image.h"
 #include "broker/metadata/metadata_records.h"
 #include "broker/metadata/metadata_service.h"
@@ -18,16 +19,6 @@ namespace ackord::metadata {
 
 // Producer ids are logged in blocks of this size (Kafka's ProducerIdsBlock).
 inline constexpr int64_t kProducerIdBlock = 1000;
-
-// The levels that this broker speaks, from Kafka 4.4 (share.version 3 is Ackord's: transactional
-// acknowledgements).
-struct SupportedFeature {
-  std::string_view name;
-  int16_t min;
-  int16_t max;
-  int16_t bootstrap;  // of a new directory
-};
-std::span<const SupportedFeature> supported_features();
 
 // What does not change while the broker runs.
 struct ShardIdentity {

@@ -1,0 +1,70 @@
+// IncrementalAlterConfigs (key 44), versions 0-1: topics (2), brokers (4), groups (32).
+//   v1  flexible
+// Per resource all changes or none; each resource on its own, and at most once in a request.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/api/handlers.h"
+#include "broker/metadata/metadata_service.h"
+#include "protocol/generated/incremental_alter_configs_request.h"
+#include "protocol/generated/incremental_alter_configs_response.h"
+
+namespace ackord::api {
+namespace {
+
+using metadata::ConfigChange;
+using protocol::IncrementalAlterConfigsRequest;
+using protocol::IncrementalAlterConfigsResponse;
+
+Result<std::vector<ConfigChange>> changes_of(
+    const IncrementalAlterConfigsRequest::AlterConfigsResource& resource) {
+  std::vector<ConfigChange> changes;
+  for (const auto& config : resource.configs) {
+    if (config.config_operation < static_cast<int8_t>(ConfigChange::Op::kSet) ||
+        config.config_operation > static_cast<int8_t>(ConfigChange::Op::kSubtract)) {
+      return error(ErrorCode::INVALID_REQUEST,
+                   "Unknown operation type " + std::to_string(config.config_operation));
+    }
+    auto& change = changes.emplace_back();
+    change.name = config.name.str();
+    change.op = static_cast<ConfigChange::Op>(config.config_operation);
+    if (config.value) change.value = config.value->str();
+  }
+  return changes;
+}
+
+}  // namespace
+
+io::Task<IncrementalAlterConfigsResponse> handle(RequestContext& context,
+                                                 IncrementalAlterConfigsRequest request) {
+  std::map<std::pair<int8_t, std::string_view>, int> count;
+  for (const auto& resource : request.resources)
+    ++count[{resource.resource_type, resource.resource_name.sv()}];
+  IncrementalAlterConfigsResponse response;
+  for (const auto& resource : request.resources) {
+    auto& result = response.responses.emplace_back();
+    result.resource_type = resource.resource_type;
+    result.resource_name = resource.resource_name;
+    result.error_message.reset();
+    Result<void> altered;
+    if (count[{resource.resource_type, resource.resource_name.sv()}] > 1) {
+      altered = error(ErrorCode::INVALID_REQUEST, "Each resource must appear at most once.");
+    } else if (Result<std::vector<ConfigChange>> changes = changes_of(resource); !changes) {
+      altered = changes.error();
+    } else {
+      const auto type = static_cast<metadata::ResourceType>(resource.resource_type);
+      std::string name = resource.resource_name.str();
+      auto altering = context.services.metadata.alter_configs(
+          type, std::move(name), std::move(*changes), request.validate_only);
+      altered = co_await std::move(altering);
+    }
+    if (altered) continue;
+    response.responses.back().error_code = altered.error().code;
+    response.responses.back().error_message = altered.error().message;
+  }
+  co_return response;
+}
+
+}  // namespace ackord::api

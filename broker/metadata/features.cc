@@ -1,0 +1,18 @@
+#include "broker/metadata/features.h"
+
+#include <array>
+
+namespace ackord::metadata {
+namespace {
+
+constexpr std::array kFeatures = {
+    SupportedFeature{"metadata.version", 7, 33, 33},  // 33 is 4.4-IV2
+    SupportedFeature{"share.version", 0, 3, 3},
+    SupportedFeature{"transaction.version", 0, 2, 2},
+};
+
+}  // namespace
+
+std::span<const SupportedFeature> supported_features() { return kFeatures; }
+
+}  // namespace ackord::metadata
