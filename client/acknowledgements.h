@@ -1,5 +1,6 @@
-// Share acknowledgements as they travel: per source partition, ranges of offsets with one verdict each or one for all.
-// Plain data, any thread. Source: KIP-932 (ShareAcknowledge), KIP-1289 (transactions).
+// Share acknowledgements as they travel: per source partition, ranges of offsets with one verdict
+// each or one for all. Plain data, any thread. Source: KIP-932 (ShareAcknowledge), KIP-1289
+// (transactions).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,13 @@
 
 namespace ackord::client {
 
-enum class AcknowledgeType : int8_t { kGap = 0, kAccept = 1, kRelease = 2, kReject = 3, kRenew = 4 };
+enum class AcknowledgeType : int8_t {
+  kGap = 0,
+  kAccept = 1,
+  kRelease = 2,
+  kReject = 3,
+  kRenew = 4
+};
 
 struct AcknowledgementBatch {
   Offset first = 0;
@@ -41,7 +48,8 @@ std::vector<WireBatch> to_wire(const std::vector<AcknowledgementBatch>& batches)
   return wire;
 }
 
-// Who acknowledges (Kafka's ShareGroupMetadata): a member of a share group at an epoch. One per call and per member.
+// Who acknowledges (Kafka's ShareGroupMetadata): a member of a share group at an epoch. One per
+// call and per member.
 struct ShareGroupMetadata {
   GroupId group;
   std::string member_id;
@@ -50,10 +58,13 @@ struct ShareGroupMetadata {
 
 class InFlight;
 
-// What ShareConsumer::acknowledgements_for_transaction() hands over. It belongs into exactly one transaction.
+// What ShareConsumer::acknowledgements_for_transaction() hands over. It belongs into exactly one
+// transaction.
 struct ShareAcknowledgements {
   PartitionAcknowledgements partitions;
-  // The consumer's book of what it holds, which learns how the transaction ends; null for hand-made ones.
+  std::map<Uuid, TopicName> topics;  // the names of all topics in `partitions`
+  // The consumer's book of what it holds, which learns how the transaction ends; null for hand-made
+  // ones.
   std::shared_ptr<InFlight> origin;
 
   bool empty() const { return partitions.empty(); }

@@ -17,7 +17,8 @@ constexpr int8_t kGroupResource = 32;
 constexpr int8_t kSet = 0;
 
 Error answered(ErrorCode code, const char* what, const std::optional<String>& message) {
-  return error(code, std::string(what) + ": " + (message ? message->str() : std::string(name_of(code))));
+  return error(code,
+               std::string(what) + ": " + (message ? message->str() : std::string(name_of(code))));
 }
 
 Result<void> try_create_topic(Cluster& cluster, const protocol::CreateTopicsRequest& request,
@@ -27,13 +28,15 @@ Result<void> try_create_topic(Cluster& cluster, const protocol::CreateTopicsRequ
   auto answer = (*broker)->call<protocol::CreateTopicsResponse>(request, deadline);
   if (!answer) return answer.error();
   for (const auto& topic : answer->message.topics) {
-    if (topic.error_code == ErrorCode::NONE || topic.error_code == ErrorCode::TOPIC_ALREADY_EXISTS) continue;
+    if (topic.error_code == ErrorCode::NONE || topic.error_code == ErrorCode::TOPIC_ALREADY_EXISTS)
+      continue;
     return answered(topic.error_code, "CreateTopics", topic.error_message);
   }
   return {};
 }
 
-Result<void> try_alter_configs(Cluster& cluster, const protocol::IncrementalAlterConfigsRequest& request,
+Result<void> try_alter_configs(Cluster& cluster,
+                               const protocol::IncrementalAlterConfigsRequest& request,
                                const Deadline& deadline) {
   Result<Connection*> broker = cluster.any_broker(deadline);
   if (!broker) return broker.error();
@@ -48,8 +51,8 @@ Result<void> try_alter_configs(Cluster& cluster, const protocol::IncrementalAlte
 
 using GroupOffsets = std::map<int32_t, ShareGroupOffset>;
 
-Result<GroupOffsets> try_group_offsets(Cluster& cluster, const GroupId& group, const TopicName& topic,
-                                       const Deadline& deadline) {
+Result<GroupOffsets> try_group_offsets(Cluster& cluster, const GroupId& group,
+                                       const TopicName& topic, const Deadline& deadline) {
   const std::string key = group.str();
   Result<Connection*> coordinator = cluster.coordinator(CoordinatorType::kGroup, key, deadline);
   if (!coordinator) {
@@ -59,7 +62,8 @@ Result<GroupOffsets> try_group_offsets(Cluster& cluster, const GroupId& group, c
   protocol::DescribeShareGroupOffsetsRequest request;
   request.groups.emplace_back().group_id = group;
   request.groups.back().topics.reset();
-  auto answer = (*coordinator)->call<protocol::DescribeShareGroupOffsetsResponse>(request, deadline);
+  auto answer =
+      (*coordinator)->call<protocol::DescribeShareGroupOffsetsResponse>(request, deadline);
   if (!answer) return answer.error();
   GroupOffsets offsets;
   for (const auto& described : answer->message.groups) {
@@ -71,7 +75,8 @@ Result<GroupOffsets> try_group_offsets(Cluster& cluster, const GroupId& group, c
       if (found.topic_name != topic) continue;
       for (const auto& partition : found.partitions) {
         if (partition.error_code != ErrorCode::NONE) {
-          return answered(partition.error_code, "DescribeShareGroupOffsets", partition.error_message);
+          return answered(partition.error_code, "DescribeShareGroupOffsets",
+                          partition.error_message);
         }
         offsets[partition.partition_index] = {partition.start_offset, partition.lag};
       }
@@ -80,9 +85,10 @@ Result<GroupOffsets> try_group_offsets(Cluster& cluster, const GroupId& group, c
   return offsets;
 }
 
-Result<std::vector<InFlightRange>> try_in_flight(Cluster& cluster, const GroupId& group, const TopicName& name,
-                                                 const Deadline& deadline) {
-  if (Result<void> refreshed = cluster.refresh(std::span(&name, 1), deadline); !refreshed) return refreshed.error();
+Result<std::vector<InFlightRange>> try_in_flight(Cluster& cluster, const GroupId& group,
+                                                 const TopicName& name, const Deadline& deadline) {
+  if (Result<void> refreshed = cluster.refresh(std::span(&name, 1), deadline); !refreshed)
+    return refreshed.error();
   const Topic* topic = cluster.topic(name);
   if (topic == nullptr) return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, name.str());
   std::map<BrokerId, std::vector<int32_t>> by_leader;
@@ -121,15 +127,16 @@ Result<std::vector<InFlightRange>> try_in_flight(Cluster& cluster, const GroupId
 
 }  // namespace
 
-Result<void> create_topic(Cluster& cluster, const TopicName& name, int32_t partitions, int16_t replication,
-                          const Deadline& deadline) {
+Result<void> create_topic(Cluster& cluster, const TopicName& name, int32_t partitions,
+                          int16_t replication, const Deadline& deadline) {
   protocol::CreateTopicsRequest request;
   auto& topic = request.topics.emplace_back();
   topic.name = name;
   topic.num_partitions = partitions;
   topic.replication_factor = replication;
   request.timeout_ms = static_cast<int32_t>(cluster.config().request_timeout.count());
-  return retry(cluster.config(), deadline, [&] { return try_create_topic(cluster, request, deadline); });
+  return retry(cluster.config(), deadline,
+               [&] { return try_create_topic(cluster, request, deadline); });
 }
 
 Result<void> set_group_configs(Cluster& cluster, const GroupId& group,
@@ -145,17 +152,23 @@ Result<void> set_group_configs(Cluster& cluster, const GroupId& group,
     config.config_operation = kSet;
     config.value = String(value);
   }
-  return retry(cluster.config(), deadline, [&] { return try_alter_configs(cluster, request, deadline); });
+  return retry(cluster.config(), deadline,
+               [&] { return try_alter_configs(cluster, request, deadline); });
 }
 
-Result<std::map<int32_t, ShareGroupOffset>> share_group_offsets(Cluster& cluster, const GroupId& group,
-                                                                const TopicName& topic, const Deadline& deadline) {
-  return retry(cluster.config(), deadline, [&] { return try_group_offsets(cluster, group, topic, deadline); });
+Result<std::map<int32_t, ShareGroupOffset>> share_group_offsets(Cluster& cluster,
+                                                                const GroupId& group,
+                                                                const TopicName& topic,
+                                                                const Deadline& deadline) {
+  return retry(cluster.config(), deadline,
+               [&] { return try_group_offsets(cluster, group, topic, deadline); });
 }
 
-Result<std::vector<InFlightRange>> in_flight_ranges(Cluster& cluster, const GroupId& group, const TopicName& topic,
+Result<std::vector<InFlightRange>> in_flight_ranges(Cluster& cluster, const GroupId& group,
+                                                    const TopicName& topic,
                                                     const Deadline& deadline) {
-  return retry(cluster.config(), deadline, [&] { return try_in_flight(cluster, group, topic, deadline); });
+  return retry(cluster.config(), deadline,
+               [&] { return try_in_flight(cluster, group, topic, deadline); });
 }
 
 }  // namespace ackord::client

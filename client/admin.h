@@ -1,5 +1,6 @@
-// The few administrative calls that programs on this library need. Each finds the right broker and tries again, until
-// the deadline, while the cluster is changing. Errors: the broker's code and message.
+// The few administrative calls that programs on this library need. Each finds the right broker and
+// tries again, until the deadline, while the cluster is changing. Errors: the broker's code and
+// message.
 #pragma once
 
 #include <map>
@@ -12,10 +13,11 @@
 namespace ackord::client {
 
 // Succeeds too when the topic is there already. `replication`: -1 is the broker's default.
-Result<void> create_topic(Cluster& cluster, const TopicName& name, int32_t partitions, int16_t replication,
-                          const Deadline& deadline);
+Result<void> create_topic(Cluster& cluster, const TopicName& name, int32_t partitions,
+                          int16_t replication, const Deadline& deadline);
 
-// Sets configs of a group (IncrementalAlterConfigs of a GROUP resource), for example share.auto.offset.reset.
+// Sets configs of a group (IncrementalAlterConfigs of a GROUP resource), for example
+// share.auto.offset.reset.
 Result<void> set_group_configs(Cluster& cluster, const GroupId& group,
                                const std::vector<std::pair<std::string, std::string>>& configs,
                                const Deadline& deadline);
@@ -25,9 +27,12 @@ struct ShareGroupOffset {
   int64_t lag = -1;          // -1: unknown
 };
 
-// Of one topic, by partition (DescribeShareGroupOffsets). Empty when the group has never held the topic.
-Result<std::map<int32_t, ShareGroupOffset>> share_group_offsets(Cluster& cluster, const GroupId& group,
-                                                                const TopicName& topic, const Deadline& deadline);
+// Of one topic, by partition (DescribeShareGroupOffsets). Empty when the group has never held the
+// topic.
+Result<std::map<int32_t, ShareGroupOffset>> share_group_offsets(Cluster& cluster,
+                                                                const GroupId& group,
+                                                                const TopicName& topic,
+                                                                const Deadline& deadline);
 
 // Record states, as DescribeSharePartitions gives them.
 enum class RecordState : int8_t {
@@ -46,8 +51,10 @@ struct InFlightRange {
   RecordState state = RecordState::kAvailable;
 };
 
-// What is in flight in all partitions of a topic (DescribeSharePartitions, at most 1000 ranges each).
-Result<std::vector<InFlightRange>> in_flight_ranges(Cluster& cluster, const GroupId& group, const TopicName& topic,
+// What is in flight in all partitions of a topic (DescribeSharePartitions, at most 1000 ranges
+// each).
+Result<std::vector<InFlightRange>> in_flight_ranges(Cluster& cluster, const GroupId& group,
+                                                    const TopicName& topic,
                                                     const Deadline& deadline);
 
 }  // namespace ackord::client

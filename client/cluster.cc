@@ -17,10 +17,8 @@ bool is_stale(ErrorCode code) {
     case ErrorCode::FENCED_LEADER_EPOCH:
     case ErrorCode::UNKNOWN_TOPIC_OR_PARTITION:
     case ErrorCode::UNKNOWN_TOPIC_ID:
-    case ErrorCode::LEADER_NOT_AVAILABLE:
-      return true;
-    default:
-      return false;
+    case ErrorCode::LEADER_NOT_AVAILABLE: return true;
+    default: return false;
   }
 }
 
@@ -36,7 +34,9 @@ Result<void> Cluster::refresh(std::span<const TopicName> topics, const Deadline&
   protocol::MetadataRequest request;
   request.allow_auto_topic_creation = false;
   for (const TopicName& name : topics) request.topics->emplace_back().name = name;
-  auto answer = (*connection)->call<protocol::MetadataResponse>(request, deadline.within(config_.request_timeout));
+  auto answer =
+      (*connection)
+          ->call<protocol::MetadataResponse>(request, deadline.within(config_.request_timeout));
   if (!answer) return answer.error();
   const protocol::MetadataResponse& metadata = answer->message;
   if (metadata.error_code != ErrorCode::NONE) return error(metadata.error_code, "Metadata");
@@ -51,7 +51,8 @@ Result<void> Cluster::refresh(std::span<const TopicName> topics, const Deadline&
     for (const auto& partition : found.partitions) {
       if (partition.partition_index < 0) continue;
       const auto index = static_cast<size_t>(partition.partition_index);
-      if (index < topic.partitions.size()) topic.partitions[index] = {partition.leader_id, partition.leader_epoch};
+      if (index < topic.partitions.size())
+        topic.partitions[index] = {partition.leader_id, partition.leader_epoch};
     }
     topics_[*found.name] = std::move(topic);
   }
@@ -125,7 +126,8 @@ Result<Connection*> Cluster::broker(BrokerId id, const Deadline& deadline) {
   return connection.get();
 }
 
-Result<std::unique_ptr<Connection>> Cluster::own_connection(BrokerId id, const Deadline& deadline) const {
+Result<std::unique_ptr<Connection>> Cluster::own_connection(BrokerId id,
+                                                            const Deadline& deadline) const {
   const auto endpoint = brokers_.find(id);
   if (endpoint == brokers_.end()) {
     return error(ErrorCode::BROKER_NOT_AVAILABLE, "unknown broker " + std::to_string(id.value));
@@ -133,7 +135,8 @@ Result<std::unique_ptr<Connection>> Cluster::own_connection(BrokerId id, const D
   return Connection::open(endpoint->second, config_, deadline);
 }
 
-Result<Connection*> Cluster::coordinator(CoordinatorType type, const std::string& key, const Deadline& deadline) {
+Result<Connection*> Cluster::coordinator(CoordinatorType type, const std::string& key,
+                                         const Deadline& deadline) {
   const auto known = coordinators_.find({type, key});
   if (known != coordinators_.end()) return broker(known->second, deadline);
   Result<Connection*> connection = any_broker(deadline);
@@ -142,10 +145,12 @@ Result<Connection*> Cluster::coordinator(CoordinatorType type, const std::string
   request.key = String::view(key);
   request.key_type = static_cast<int8_t>(type);
   request.coordinator_keys.push_back(String::view(key));
-  auto answer =
-      (*connection)->call<protocol::FindCoordinatorResponse>(request, deadline.within(config_.request_timeout));
+  auto answer = (*connection)
+                    ->call<protocol::FindCoordinatorResponse>(
+                        request, deadline.within(config_.request_timeout));
   if (!answer) return answer.error();
-  if (answer->message.coordinators.empty()) return error(ErrorCode::COORDINATOR_NOT_AVAILABLE, "FindCoordinator");
+  if (answer->message.coordinators.empty())
+    return error(ErrorCode::COORDINATOR_NOT_AVAILABLE, "FindCoordinator");
   const auto& found = answer->message.coordinators.front();
   if (found.error_code != ErrorCode::NONE) return error(found.error_code, "FindCoordinator");
   learn_broker(found.node_id, {found.host.str(), static_cast<uint16_t>(found.port)});

@@ -1,8 +1,10 @@
-// Cluster: what a client knows of a cluster (brokers, topics, coordinators), and a connection to each broker.
+// Cluster: what a client knows of a cluster (brokers, topics, coordinators), and a connection to
+// each broker.
 //
-// Errors: those of Connection, and the broker's own codes. with_coordinator() and the like do not retry; call
-// forget_*() on an error that says the knowledge is old (is_stale()), then try again after a Backoff.
-// One thread at a time: whoever works on a thread of its own has a Cluster of its own.
+// Errors: those of Connection, and the broker's own codes. with_coordinator() and the like do not
+// retry; call forget_*() on an error that says the knowledge is old (is_stale()), then try again
+// after a Backoff. One thread at a time: whoever works on a thread of its own has a Cluster of its
+// own.
 #pragma once
 
 #include <map>
@@ -39,7 +41,8 @@ class Cluster {
 
   const ClientConfig& config() const { return config_; }
 
-  // Asks for the metadata of these topics and keeps it. Topics that do not exist are left out (and never created).
+  // Asks for the metadata of these topics and keeps it. Topics that do not exist are left out (and
+  // never created).
   Result<void> refresh(std::span<const TopicName> topics, const Deadline& deadline);
   const Topic* topic(const TopicName& name) const;
   const Topic* topic(const Uuid& id) const;
@@ -49,10 +52,12 @@ class Cluster {
   void learn_leader(const TopicIdPartition& partition, PartitionLeader leader);
   void learn_broker(BrokerId id, Endpoint endpoint);
 
-  // A connection, made when there is none. The pointers are good until the next call that may connect to that broker.
+  // A connection, made when there is none. The pointers are good until the next call that may
+  // connect to that broker.
   Result<Connection*> any_broker(const Deadline& deadline);
   Result<Connection*> broker(BrokerId id, const Deadline& deadline);
-  Result<Connection*> coordinator(CoordinatorType type, const std::string& key, const Deadline& deadline);
+  Result<Connection*> coordinator(CoordinatorType type, const std::string& key,
+                                  const Deadline& deadline);
   void forget_coordinator(CoordinatorType type, const std::string& key);
   // A connection that the caller owns, for state that hangs on it (share sessions).
   Result<std::unique_ptr<Connection>> own_connection(BrokerId id, const Deadline& deadline) const;

@@ -21,9 +21,11 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
     endpoint.host = text.substr(0, colon);
     if (colon != std::string_view::npos) port = text.substr(colon + 1);
   }
-  if (endpoint.host.empty()) return error(ErrorCode::INVALID_CONFIG, "a bootstrap server has no host");
+  if (endpoint.host.empty())
+    return error(ErrorCode::INVALID_CONFIG, "a bootstrap server has no host");
   if (port.empty()) return endpoint;
-  const auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+  const auto [end, problem] =
+      std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
   if (problem != std::errc() || end != port.data() + port.size() || endpoint.port == 0) {
     return error(ErrorCode::INVALID_CONFIG, "not a port: " + std::string(port));
   }

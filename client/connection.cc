@@ -19,15 +19,19 @@ int16_t BrokerAbilities::feature(const std::string& name) const {
 }
 
 Connection::Connection(Socket socket, const ClientConfig& config)
-    : socket_(std::move(socket)), client_id_(config.client_id), max_response_size_(config.max_response_size) {}
+    : socket_(std::move(socket)),
+      client_id_(config.client_id),
+      max_response_size_(config.max_response_size) {}
 
-Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint, const ClientConfig& config,
+Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
+                                                     const ClientConfig& config,
                                                      const Deadline& deadline) {
   const Deadline until = deadline.within(config.connection_timeout);
   Result<Socket> socket = Socket::connect(endpoint, until);
   if (!socket) return socket.error();
   std::unique_ptr<Connection> connection(new Connection(std::move(*socket), config));
-  if (Result<void> negotiated = connection->negotiate(until); !negotiated) return negotiated.error();
+  if (Result<void> negotiated = connection->negotiate(until); !negotiated)
+    return negotiated.error();
   return connection;
 }
 
@@ -37,16 +41,19 @@ Result<void> Connection::negotiate(const Deadline& deadline) {
   request.client_software_version = "0.1.0";
   protocol::Writer body;
   request.encode(body, kApiVersionsVersion);
-  Result<Sent> sent = send_frame(protocol::ApiVersionsRequest::kApiKey, kApiVersionsVersion, body.finish().copy(), deadline);
+  Result<Sent> sent = send_frame(protocol::ApiVersionsRequest::kApiKey, kApiVersionsVersion,
+                                 body.finish().copy(), deadline);
   if (!sent) return sent.error();
-  Result<Answer<protocol::ApiVersionsResponse>> answer = receive<protocol::ApiVersionsResponse>(*sent, deadline);
+  Result<Answer<protocol::ApiVersionsResponse>> answer =
+      receive<protocol::ApiVersionsResponse>(*sent, deadline);
   if (!answer) return answer.error();
   const protocol::ApiVersionsResponse& versions = answer->message;
   if (versions.error_code != ErrorCode::NONE) {
     usable_ = false;
     return error(versions.error_code, "the broker refused ApiVersions");
   }
-  for (const auto& api : versions.api_keys) abilities_.apis[api.api_key] = {api.min_version, api.max_version};
+  for (const auto& api : versions.api_keys)
+    abilities_.apis[api.api_key] = {api.min_version, api.max_version};
   for (const auto& feature : versions.finalized_features) {
     abilities_.finalized_features[feature.name.str()] = feature.max_version_level;
   }
@@ -62,7 +69,8 @@ std::optional<int16_t> Connection::common_version(int16_t api_key, int16_t min, 
 }
 
 Error Connection::no_version(std::string_view message) const {
-  return error(ErrorCode::UNSUPPORTED_VERSION, "the broker has no version of " + std::string(message));
+  return error(ErrorCode::UNSUPPORTED_VERSION,
+               "the broker has no version of " + std::string(message));
 }
 
 Result<Sent> Connection::send_frame(int16_t api_key, int16_t version,
@@ -88,7 +96,8 @@ Result<Sent> Connection::send_frame(int16_t api_key, int16_t version,
   return sent;
 }
 
-Result<std::vector<std::byte>> Connection::receive_frame(const Sent& sent, const Deadline& deadline) {
+Result<std::vector<std::byte>> Connection::receive_frame(const Sent& sent,
+                                                         const Deadline& deadline) {
   if (!usable_) return error(ErrorCode::NETWORK_EXCEPTION, "the connection is broken");
   usable_ = false;  // until the whole frame is there: a part of one cannot be taken up again
   std::byte prefix[4];

@@ -1,9 +1,10 @@
 // Connection: requests and answers over one TCP connection to one broker.
 //
-// Version negotiation: open() asks ApiVersions; each request goes out with the highest version that both sides have.
-// Errors: NETWORK_EXCEPTION and REQUEST_TIMED_OUT of the transport; UNSUPPORTED_VERSION when no version is common;
-// INVALID_REQUEST for an answer that cannot be decoded. After any of them but UNSUPPORTED_VERSION the connection is
-// not usable any more: open a new one. Error codes inside an answer are the caller's. One thread at a time.
+// Version negotiation: open() asks ApiVersions; each request goes out with the highest version that
+// both sides have. Errors: NETWORK_EXCEPTION and REQUEST_TIMED_OUT of the transport;
+// UNSUPPORTED_VERSION when no version is common; INVALID_REQUEST for an answer that cannot be
+// decoded. After any of them but UNSUPPORTED_VERSION the connection is not usable any more: open a
+// new one. Error codes inside an answer are the caller's. One thread at a time.
 //
 //   auto connection = Connection::open({"localhost", 9092}, config, deadline);
 //   auto answer = (*connection)->call<protocol::MetadataResponse>(request, deadline);
@@ -55,7 +56,8 @@ struct Sent {
 
 class Connection {
  public:
-  static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint, const ClientConfig& config,
+  static Result<std::unique_ptr<Connection>> open(const Endpoint& endpoint,
+                                                  const ClientConfig& config,
                                                   const Deadline& deadline);
 
   const BrokerAbilities& abilities() const { return abilities_; }

@@ -1,4 +1,5 @@
-// Deadline: how long something may take, on the steady clock. Backoff: the wait before the next try.
+// Deadline: how long something may take, on the steady clock. Backoff: the wait before the next
+// try.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +14,7 @@ class Deadline {
   using Clock = std::chrono::steady_clock;
 
   static Deadline in(Millis time) { return Deadline(Clock::now() + time); }
-  Millis left() const {
-    return std::max(Millis(0), std::chrono::ceil<Millis>(at_ - Clock::now()));
-  }
+  Millis left() const { return std::max(Millis(0), std::chrono::ceil<Millis>(at_ - Clock::now())); }
   bool passed() const { return Clock::now() >= at_; }
   Clock::time_point at() const { return at_; }
   // The nearer of this one and one in `time`.

@@ -39,7 +39,8 @@ bool InFlight::acquired(const TopicIdPartition& partition, Offset offset, int16_
   return true;
 }
 
-bool InFlight::may_deliver(const TopicIdPartition& partition, Offset offset, int16_t delivery_count) {
+bool InFlight::may_deliver(const TopicIdPartition& partition, Offset offset,
+                           int16_t delivery_count) {
   const Lock lock(mutex_);
   auto& records = held_[partition];
   const auto known = records.find(offset);
@@ -53,8 +54,8 @@ void InFlight::delivered(const TopicIdPartition& partition, Offset offset) {
   held_[partition][offset].state = State::kDelivered;
 }
 
-Result<void> InFlight::decide(const TopicIdPartition& partition, Offset offset, int16_t delivery_count,
-                              AcknowledgeType type) {
+Result<void> InFlight::decide(const TopicIdPartition& partition, Offset offset,
+                              int16_t delivery_count, AcknowledgeType type) {
   const Lock lock(mutex_);
   const auto records = held_.find(partition);
   if (records != held_.end()) {
@@ -69,7 +70,8 @@ Result<void> InFlight::decide(const TopicIdPartition& partition, Offset offset, 
       }
     }
   }
-  return error(ErrorCode::INVALID_RECORD_STATE, "offset " + std::to_string(offset) + " is not held by this consumer");
+  return error(ErrorCode::INVALID_RECORD_STATE,
+               "offset " + std::to_string(offset) + " is not held by this consumer");
 }
 
 void InFlight::decide_all_delivered(AcknowledgeType type) {
@@ -105,7 +107,8 @@ void InFlight::drop_buffered(const TopicIdPartition& partition) {
   const Lock lock(mutex_);
   const auto records = held_.find(partition);
   if (records == held_.end()) return;
-  std::erase_if(records->second, [](const auto& record) { return record.second.state == State::kBuffered; });
+  std::erase_if(records->second,
+                [](const auto& record) { return record.second.state == State::kBuffered; });
 }
 
 void InFlight::drop_buffered(const TopicIdPartition& partition, Offset offset) {
@@ -113,7 +116,8 @@ void InFlight::drop_buffered(const TopicIdPartition& partition, Offset offset) {
   const auto records = held_.find(partition);
   if (records == held_.end()) return;
   const auto record = records->second.find(offset);
-  if (record != records->second.end() && record->second.state == State::kBuffered) records->second.erase(record);
+  if (record != records->second.end() && record->second.state == State::kBuffered)
+    records->second.erase(record);
 }
 
 PartitionAcknowledgements InFlight::batches_of(const Verdicts& verdicts) {
@@ -129,10 +133,13 @@ PartitionAcknowledgements InFlight::take_decided() {
   Verdicts taken;
   for (auto& [partition, records] : held_) {
     for (auto& [offset, held] : records) {
-      if (held.state == State::kDecided && held.type != AcknowledgeType::kRenew) taken[partition][offset] = held.type;
+      if (held.state == State::kDecided && held.type != AcknowledgeType::kRenew)
+        taken[partition][offset] = held.type;
     }
   }
-  erase_if([](const Held& held) { return held.state == State::kDecided && held.type != AcknowledgeType::kRenew; });
+  erase_if([](const Held& held) {
+    return held.state == State::kDecided && held.type != AcknowledgeType::kRenew;
+  });
   return batches_of(taken);
 }
 
@@ -157,7 +164,8 @@ Result<PartitionAcknowledgements> InFlight::hand_over(bool accept_undecided) {
       if (held.state != State::kDecided) continue;
       if (held.type == AcknowledgeType::kRelease || held.type == AcknowledgeType::kRenew) {
         return error(ErrorCode::INVALID_RECORD_STATE,
-                     "offset " + std::to_string(offset) + " is to be released or renewed: no part of a transaction");
+                     "offset " + std::to_string(offset) +
+                         " is to be released or renewed: no part of a transaction");
       }
     }
   }
@@ -177,7 +185,8 @@ Result<PartitionAcknowledgements> InFlight::hand_over(bool accept_undecided) {
   return batches_of(taken);
 }
 
-void InFlight::joined(const PartitionAcknowledgements& acknowledgements, TransactionToken transaction) {
+void InFlight::joined(const PartitionAcknowledgements& acknowledgements,
+                      TransactionToken transaction) {
   const Lock lock(mutex_);
   for (const auto& [partition, batches] : acknowledgements) {
     const auto records = held_.find(partition);
@@ -196,7 +205,9 @@ bool InFlight::refuses_commit(TransactionToken transaction) const {
   for (const auto& [partition, records] : held_) {
     for (const auto& [offset, held] : records) {
       if (!held.second_copy_waits) continue;
-      if (held.state != State::kHandedOver || held.transaction == transaction || held.transaction == 0) return true;
+      if (held.state != State::kHandedOver || held.transaction == transaction ||
+          held.transaction == 0)
+        return true;
     }
   }
   return false;
@@ -212,7 +223,8 @@ void InFlight::committed(TransactionToken transaction) {
 void InFlight::aborted(TransactionToken transaction) {
   const Lock lock(mutex_);
   erase_if([transaction](const Held& held) {
-    if (held.state == State::kHandedOver) return held.transaction == transaction || held.transaction == 0;
+    if (held.state == State::kHandedOver)
+      return held.transaction == transaction || held.transaction == 0;
     return held.second_copy_waits;
   });
 }
@@ -229,7 +241,8 @@ void InFlight::send_plainly(const PartitionAcknowledgements& acknowledgements) {
   }
 }
 
-void InFlight::send_plainly(const TopicIdPartition& partition, Offset offset, AcknowledgeType type) {
+void InFlight::send_plainly(const TopicIdPartition& partition, Offset offset,
+                            AcknowledgeType type) {
   const Lock lock(mutex_);
   plain_[partition][offset] = type;
 }

@@ -1,13 +1,16 @@
-// InFlight: a share consumer's book of the records that the broker has handed to it and that are not settled yet.
-// Pure bookkeeping: no I/O, no clock. Thread-safe: the consumer and a transaction may be used on different threads.
+// InFlight: a share consumer's book of the records that the broker has handed to it and that are
+// not settled yet. Pure bookkeeping: no I/O, no clock. Thread-safe: the consumer and a transaction
+// may be used on different threads.
 //
-// A record's copy goes through these states; a new copy of an offset that is still held is a *second copy*: the lock
-// of the first has expired, or a transaction has been aborted by the broker.
+// A record's copy goes through these states; a new copy of an offset that is still held is a
+// *second copy*: the lock of the first has expired, or a transaction has been aborted by the
+// broker.
 //
 //   kBuffered   fetched, not given to the application: a second copy replaces it
-//   kDelivered  given, no verdict yet                 } within a transactional consumer a second copy waits, and the
-//   kDecided    with a verdict that has not been sent } open transaction cannot commit; it is delivered after the
-//   kHandedOver the verdict is part of a transaction  } transaction was aborted
+//   kDelivered  given, no verdict yet                 } within a transactional consumer a second
+//   copy waits, and the kDecided    with a verdict that has not been sent } open transaction cannot
+//   commit; it is delivered after the kHandedOver the verdict is part of a transaction  }
+//   transaction was aborted
 #pragma once
 
 #include <cstdint>
@@ -32,7 +35,8 @@ class InFlight {
   // The member, as it is now. Written by the heartbeat.
   void set_member(ShareGroupMetadata member);
   ShareGroupMetadata member() const;
-  // Whether verdicts go plainly after the producer's commit, because the broker knows no transactional ones.
+  // Whether verdicts go plainly after the producer's commit, because the broker knows no
+  // transactional ones.
   void set_fallback(bool fallback);
   bool fallback() const;
 
@@ -42,20 +46,23 @@ class InFlight {
   bool may_deliver(const TopicIdPartition& partition, Offset offset, int16_t delivery_count);
   void delivered(const TopicIdPartition& partition, Offset offset);
   // INVALID_RECORD_STATE unless this very copy was delivered and is not settled.
-  Result<void> decide(const TopicIdPartition& partition, Offset offset, int16_t delivery_count, AcknowledgeType type);
+  Result<void> decide(const TopicIdPartition& partition, Offset offset, int16_t delivery_count,
+                      AcknowledgeType type);
   void decide_all_delivered(AcknowledgeType type);
   bool all_decided() const;
-  // The broker no longer holds these for us (the share session ended before they were given to the application).
+  // The broker no longer holds these for us (the share session ended before they were given to the
+  // application).
   void drop_buffered(const TopicIdPartition& partition);
   // The lock of one of them has expired.
   void drop_buffered(const TopicIdPartition& partition, Offset offset);
 
-  // Plain acknowledging: takes the verdicts of these types out of the book (kRenew: the record becomes delivered again).
+  // Plain acknowledging: takes the verdicts of these types out of the book (kRenew: the record
+  // becomes delivered again).
   PartitionAcknowledgements take_decided();
   PartitionAcknowledgements take_decided(AcknowledgeType type);
 
-  // Transactions. Takes what has been decided; INVALID_RECORD_STATE, and nothing is taken, when a verdict is RELEASE
-  // or RENEW. `accept_undecided`: records without a verdict are accepted too.
+  // Transactions. Takes what has been decided; INVALID_RECORD_STATE, and nothing is taken, when a
+  // verdict is RELEASE or RENEW. `accept_undecided`: records without a verdict are accepted too.
   Result<PartitionAcknowledgements> hand_over(bool accept_undecided);
   // They are part of this transaction from now on.
   void joined(const PartitionAcknowledgements& acknowledgements, TransactionToken transaction);

@@ -14,15 +14,17 @@ std::optional<std::string> text_of(const std::optional<std::span<const std::byte
 }
 
 const AcquiredRange* range_of(Offset offset, std::span<const AcquiredRange> acquired) {
-  const auto range = std::find_if(acquired.begin(), acquired.end(), [offset](const AcquiredRange& candidate) {
-    return candidate.first <= offset && offset <= candidate.last;
-  });
+  const auto range =
+      std::find_if(acquired.begin(), acquired.end(), [offset](const AcquiredRange& candidate) {
+        return candidate.first <= offset && offset <= candidate.last;
+      });
   return range == acquired.end() ? nullptr : &*range;
 }
 
-ShareRecord owned_record(const protocol::Record& in, const TopicName& topic, const TopicIdPartition& source,
-                         int16_t delivery_count) {
-  ShareRecord out{topic, source, in.offset, in.timestamp, delivery_count, text_of(in.key), text_of(in.value), {}};
+ShareRecord owned_record(const protocol::Record& in, const TopicName& topic,
+                         const TopicIdPartition& source, int16_t delivery_count) {
+  ShareRecord out{topic,          source,          in.offset,         in.timestamp,
+                  delivery_count, text_of(in.key), text_of(in.value), {}};
   for (const protocol::RecordHeader& header : in.headers) {
     out.headers.push_back({std::string(header.key), text_of(header.value)});
   }
@@ -30,19 +32,22 @@ ShareRecord owned_record(const protocol::Record& in, const TopicName& topic, con
 }
 
 // Appends the batch's acquired records; false when it cannot be read, and then nothing is appended.
-bool read_batch(const protocol::BatchHeader& header, std::span<const std::byte> batch, const TopicName& topic,
-                const TopicIdPartition& source, std::span<const AcquiredRange> acquired, size_t limit,
+bool read_batch(const protocol::BatchHeader& header, std::span<const std::byte> batch,
+                const TopicName& topic, const TopicIdPartition& source,
+                std::span<const AcquiredRange> acquired, size_t limit,
                 std::vector<ShareRecord>& out) {
   if (!protocol::check_batch(header, batch)) return false;
   std::vector<std::byte> buffer;
-  Result<std::span<const std::byte>> plain = protocol::uncompressed_records(header, batch, limit, buffer);
+  Result<std::span<const std::byte>> plain =
+      protocol::uncompressed_records(header, batch, limit, buffer);
   if (!plain) return false;
   std::vector<ShareRecord> records;
   protocol::RecordReader reader(header, *plain);
   protocol::Record record;
   while (reader.next(record)) {
     const AcquiredRange* range = range_of(record.offset, acquired);
-    if (range != nullptr) records.push_back(owned_record(record, topic, source, range->delivery_count));
+    if (range != nullptr)
+      records.push_back(owned_record(record, topic, source, range->delivery_count));
   }
   if (reader.failure()) return false;
   std::move(records.begin(), records.end(), std::back_inserter(out));
@@ -51,7 +56,8 @@ bool read_batch(const protocol::BatchHeader& header, std::span<const std::byte> 
 
 }  // namespace
 
-FetchedRecords read_records(const TopicName& topic, const TopicIdPartition& source, std::span<const std::byte> bytes,
+FetchedRecords read_records(const TopicName& topic, const TopicIdPartition& source,
+                            std::span<const std::byte> bytes,
                             std::span<const AcquiredRange> acquired, size_t max_batch_size) {
   FetchedRecords fetched;
   std::vector<std::pair<Offset, Offset>> unreadable;
@@ -77,9 +83,9 @@ FetchedRecords read_records(const TopicName& topic, const TopicIdPartition& sour
     for (Offset offset = range.first; offset <= range.last; ++offset) {
       while (next != fetched.records.end() && next->offset < offset) ++next;
       if (next != fetched.records.end() && next->offset == offset) continue;
-      const bool corrupt = std::any_of(unreadable.begin(), unreadable.end(), [offset](const auto& batch) {
-        return batch.first <= offset && offset <= batch.second;
-      });
+      const bool corrupt = std::any_of(
+          unreadable.begin(), unreadable.end(),
+          [offset](const auto& batch) { return batch.first <= offset && offset <= batch.second; });
       (corrupt ? fetched.corrupt : fetched.gaps).push_back(offset);
     }
   }

@@ -37,12 +37,15 @@ struct AcquiredRange {
 // What a fetched partition's bytes hold within the acquired ranges.
 struct FetchedRecords {
   std::vector<ShareRecord> records;  // ascending; topic and source are set
-  std::vector<Offset> gaps;          // acquired, but no record: control records, and what compaction removed
-  std::vector<Offset> corrupt;       // acquired, and within a batch that could not be read
+  std::vector<Offset>
+      gaps;  // acquired, but no record: control records, and what compaction removed
+  std::vector<Offset> corrupt;  // acquired, and within a batch that could not be read
 };
 
-// `bytes` holds whole record batches; more than `max_batch_size` uncompressed bytes in one count as corrupt.
-FetchedRecords read_records(const TopicName& topic, const TopicIdPartition& source, std::span<const std::byte> bytes,
+// `bytes` holds whole record batches; more than `max_batch_size` uncompressed bytes in one count as
+// corrupt.
+FetchedRecords read_records(const TopicName& topic, const TopicIdPartition& source,
+                            std::span<const std::byte> bytes,
                             std::span<const AcquiredRange> acquired, size_t max_batch_size);
 
 }  // namespace ackord::client

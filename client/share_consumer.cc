@@ -14,8 +14,9 @@ namespace {
 constexpr int16_t kTransactionalShareVersion = 3;
 // An acknowledgement that the same session may send again.
 bool may_retry_acknowledgement(ErrorCode code) {
-  return code == ErrorCode::COORDINATOR_NOT_AVAILABLE || code == ErrorCode::COORDINATOR_LOAD_IN_PROGRESS ||
-         code == ErrorCode::NOT_COORDINATOR || code == ErrorCode::REQUEST_TIMED_OUT;
+  return code == ErrorCode::COORDINATOR_NOT_AVAILABLE ||
+         code == ErrorCode::COORDINATOR_LOAD_IN_PROGRESS || code == ErrorCode::NOT_COORDINATOR ||
+         code == ErrorCode::REQUEST_TIMED_OUT;
 }
 
 }  // namespace
@@ -25,16 +26,18 @@ ShareConsumer::ShareConsumer(ShareConsumerConfig config, std::unique_ptr<Cluster
     : config_(std::move(config)),
       book_(std::make_shared<InFlight>(config_.mode == AcknowledgementMode::kTransactional)),
       cluster_(std::move(cluster)),
-      membership_(
-          std::make_unique<ShareMembership>(std::move(heartbeats), config_.group, config_.rack, book_)),
+      membership_(std::make_unique<ShareMembership>(std::move(heartbeats), config_.group,
+                                                    config_.rack, book_)),
       refresh_backoff_(config_.client) {}
 
 ShareConsumer::~ShareConsumer() = default;
 
-Result<std::unique_ptr<ShareConsumer>> ShareConsumer::create(ShareConsumerConfig config, Millis timeout) {
+Result<std::unique_ptr<ShareConsumer>> ShareConsumer::create(ShareConsumerConfig config,
+                                                             Millis timeout) {
   if (config.group.empty()) return error(ErrorCode::INVALID_CONFIG, "group.id is missing");
   if (config.fallback == AcknowledgementMode::kTransactional) {
-    return error(ErrorCode::INVALID_CONFIG, "share.acknowledgement.fallback is implicit or explicit");
+    return error(ErrorCode::INVALID_CONFIG,
+                 "share.acknowledgement.fallback is implicit or explicit");
   }
   Result<std::unique_ptr<Cluster>> cluster = Cluster::create(config.client);
   if (!cluster) return cluster.error();
@@ -64,12 +67,14 @@ Result<void> ShareConsumer::check_abilities(const Deadline& deadline) {
     return {};
   }
   if (!config_.fallback) {
-    return error(ErrorCode::UNSUPPORTED_VERSION,
-                 "the broker has no transactional share acknowledgements (key 95, share.version 3)");
+    return error(
+        ErrorCode::UNSUPPORTED_VERSION,
+        "the broker has no transactional share acknowledgements (key 95, share.version 3)");
   }
   book_->set_fallback(true);
   warn(config_.client,
-       "the broker has no transactional share acknowledgements: they are sent plainly after each commit, "
+       "the broker has no transactional share acknowledgements: they are sent plainly after each "
+       "commit, "
        "so records may be processed more than once");
   return {};
 }
@@ -84,14 +89,16 @@ Result<std::vector<ShareRecord>> ShareConsumer::poll(Millis timeout) {
   const Deadline deadline = Deadline::in(timeout);
   if (closed_) return error(ErrorCode::INVALID_REQUEST, "the consumer is closed");
   if (config_.mode == AcknowledgementMode::kExplicit && !book_->all_decided()) {
-    return error(ErrorCode::INVALID_RECORD_STATE, "records of the last poll have not been acknowledged");
+    return error(ErrorCode::INVALID_RECORD_STATE,
+                 "records of the last poll have not been acknowledged");
   }
   collect_acknowledgements();
   while (true) {
     std::vector<ShareRecord> records = take_deliverable();
     if (!records.empty()) {
       // Those of the last poll must not wait until what was fetched ahead has been worked on.
-      if (!outgoing_.empty()) send_until_settled(false, Deadline::in(config_.client.request_timeout));
+      if (!outgoing_.empty())
+        send_until_settled(false, Deadline::in(config_.client.request_timeout));
       return records;
     }
     if (failure_) {
@@ -107,7 +114,8 @@ Result<std::vector<ShareRecord>> ShareConsumer::poll(Millis timeout) {
 void ShareConsumer::collect_acknowledgements() {
   merge_outgoing(book_->take_plain());
   if (config_.mode == AcknowledgementMode::kTransactional) return;
-  if (config_.mode == AcknowledgementMode::kImplicit) book_->decide_all_delivered(AcknowledgeType::kAccept);
+  if (config_.mode == AcknowledgementMode::kImplicit)
+    book_->decide_all_delivered(AcknowledgeType::kAccept);
   merge_outgoing(book_->take_decided());
 }
 
@@ -115,8 +123,10 @@ void ShareConsumer::merge_outgoing(PartitionAcknowledgements acknowledgements) {
   for (auto& [partition, batches] : acknowledgements) {
     std::vector<AcknowledgementBatch>& all = outgoing_[partition];
     std::move(batches.begin(), batches.end(), std::back_inserter(all));
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    // A second verdict on the same offsets comes from a second copy; one request carries the first only.
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    // A second verdict on the same offsets comes from a second copy; one request carries the first
+    // only.
     const auto overlaps = [](const auto& a, const auto& b) { return b.first <= a.last; };
     all.erase(std::unique(all.begin(), all.end(), overlaps), all.end());
   }
@@ -126,7 +136,8 @@ std::vector<ShareRecord> ShareConsumer::take_deliverable() {
   take_up_waiting();
   std::vector<ShareRecord> records;
   const auto now = Deadline::Clock::now();
-  while (!buffer_.empty() && records.size() < static_cast<size_t>(config_.limits.max_poll_records)) {
+  while (!buffer_.empty() &&
+         records.size() < static_cast<size_t>(config_.limits.max_poll_records)) {
     Buffered next = std::move(buffer_.front());
     buffer_.pop_front();
     if (next.lock_ends <= now) {
@@ -152,9 +163,11 @@ void ShareConsumer::take_up_waiting() {
 
 Result<void> ShareConsumer::acknowledge(const ShareRecord& record, AcknowledgeType type) {
   if (config_.mode == AcknowledgementMode::kImplicit) {
-    return error(ErrorCode::INVALID_RECORD_STATE, "records are acknowledged by the next poll in implicit mode");
+    return error(ErrorCode::INVALID_RECORD_STATE,
+                 "records are acknowledged by the next poll in implicit mode");
   }
-  if (type == AcknowledgeType::kGap) return error(ErrorCode::INVALID_REQUEST, "a gap is no verdict on a record");
+  if (type == AcknowledgeType::kGap)
+    return error(ErrorCode::INVALID_REQUEST, "a gap is no verdict on a record");
   return book_->decide(record.source, record.offset, record.delivery_count, type);
 }
 
@@ -165,7 +178,11 @@ Result<ShareAcknowledgements> ShareConsumer::acknowledgements_for_transaction() 
   const bool accept_undecided = falls_back() && config_.fallback == AcknowledgementMode::kImplicit;
   Result<PartitionAcknowledgements> taken = book_->hand_over(accept_undecided);
   if (!taken) return taken.error();
-  return ShareAcknowledgements{std::move(*taken), book_};
+  ShareAcknowledgements acknowledgements{std::move(*taken), {}, book_};
+  for (const auto& [partition, batches] : acknowledgements.partitions) {
+    acknowledgements.topics[partition.topic_id] = topic_names_[partition.topic_id];
+  }
+  return acknowledgements;
 }
 
 Result<std::map<TopicIdPartition, ErrorCode>> ShareConsumer::commit_sync(Millis timeout) {
@@ -197,7 +214,8 @@ ShareConsumer::Results ShareConsumer::send_until_settled(bool renew, const Deadl
     for (const auto& [partition, code] : send_outgoing(renew, deadline)) settled[partition] = code;
     if (outgoing_.empty() || backoff.sleep(deadline)) continue;
     Results failed;
-    for (const auto& [partition, batches] : outgoing_) failed[partition] = ErrorCode::REQUEST_TIMED_OUT;
+    for (const auto& [partition, batches] : outgoing_)
+      failed[partition] = ErrorCode::REQUEST_TIMED_OUT;
     acknowledged(outgoing_, failed);
     settled.insert(failed.begin(), failed.end());
     outgoing_.clear();
@@ -242,14 +260,16 @@ void ShareConsumer::acknowledged(const PartitionAcknowledgements& sent, const Re
   if (!config_.on_acknowledged) return;
   for (const auto& [partition, batches] : sent) {
     const auto result = results.find(partition);
-    config_.on_acknowledged(partition, batches, result == results.end() ? ErrorCode::NONE : result->second);
+    config_.on_acknowledged(partition, batches,
+                            result == results.end() ? ErrorCode::NONE : result->second);
   }
 }
 
 Result<void> ShareConsumer::close(Millis timeout) {
   if (closed_) return {};
   const Deadline deadline = Deadline::in(timeout);
-  if (config_.mode == AcknowledgementMode::kImplicit) book_->decide_all_delivered(AcknowledgeType::kAccept);
+  if (config_.mode == AcknowledgementMode::kImplicit)
+    book_->decide_all_delivered(AcknowledgeType::kAccept);
   Result<Results> committed = commit_sync(timeout);
   closed_ = true;
   for (auto& [broker, session] : sessions_) {

@@ -1,4 +1,5 @@
-// ShareConsumer: a member of a share group (KIP-932) that can also put its acknowledgements into transactions.
+// ShareConsumer: a member of a share group (KIP-932) that can also put its acknowledgements into
+// transactions.
 //
 //   ShareConsumerConfig config;
 //   config.client.bootstrap_servers = "localhost:9092";
@@ -15,7 +16,8 @@
 //     (*consumer)->acknowledge(record, AcknowledgeType::kAccept);
 //   }
 //   auto acks = (*consumer)->acknowledgements_for_transaction();
-//   transaction.send_share_acknowledgements_to_transaction(*acks, (*consumer)->share_group_metadata(), Millis(10000));
+//   transaction.send_share_acknowledgements_to_transaction(*acks,
+//   (*consumer)->share_group_metadata(), Millis(10000));
 //   transaction.commit_transaction(Millis(30000));
 //
 // Threads: heartbeats have their own; all else happens in the caller's thread, one at a time.
@@ -43,52 +45,61 @@ namespace ackord::client {
 // share.acknowledgement.mode
 enum class AcknowledgementMode {
   kImplicit,       // a poll accepts what the poll before it delivered
-  kExplicit,       // acknowledge() each record before the next poll; sent with the next poll or commit_sync()
-  kTransactional,  // acknowledge() at any time; sent by a transaction. Undecided records stay in flight.
+  kExplicit,       // acknowledge() each record before the next poll; sent with the next poll or
+                   // commit_sync()
+  kTransactional,  // acknowledge() at any time; sent by a transaction. Undecided records stay in
+                   // flight.
 };
 
 // What happens when a record's acknowledgement was answered; the code is NONE for success.
-using AcknowledgementCallback =
-    std::function<void(const TopicIdPartition&, const std::vector<AcknowledgementBatch>&, ErrorCode)>;
+using AcknowledgementCallback = std::function<void(
+    const TopicIdPartition&, const std::vector<AcknowledgementBatch>&, ErrorCode)>;
 
 struct ShareConsumerConfig {
   ClientConfig client;
   GroupId group;
   AcknowledgementMode mode = AcknowledgementMode::kImplicit;
-  // share.acknowledgement.fallback: what to do when the broker has no transactional acknowledgements. Without it the
-  // consumer does not start. kExplicit: decided records are acknowledged plainly after the producer's commit;
-  // kImplicit: undecided ones are accepted then too. At-least-once in both.
+  // share.acknowledgement.fallback: what to do when the broker has no transactional
+  // acknowledgements. Without it the consumer does not start. kExplicit: decided records are
+  // acknowledged plainly after the producer's commit; kImplicit: undecided ones are accepted then
+  // too. At-least-once in both.
   std::optional<AcknowledgementMode> fallback;
   ShareFetchLimits limits;
   std::optional<std::string> rack;
   AcknowledgementCallback on_acknowledged;
 
-  // Sets an option by Kafka's name: bootstrap.servers, client.id, group.id, client.rack, share.acknowledgement.mode,
-  // share.acknowledgement.fallback, share.acquire.mode, max.poll.records, fetch.min.bytes, fetch.max.bytes,
-  // fetch.max.wait.ms, request.timeout.ms. INVALID_CONFIG for another name or a value it cannot have.
+  // Sets an option by Kafka's name: bootstrap.servers, client.id, group.id, client.rack,
+  // share.acknowledgement.mode, share.acknowledgement.fallback, share.acquire.mode,
+  // max.poll.records, fetch.min.bytes, fetch.max.bytes, fetch.max.wait.ms, request.timeout.ms.
+  // INVALID_CONFIG for another name or a value it cannot have.
   Result<void> set(std::string_view name, std::string_view value);
 };
 
 class ShareConsumer {
  public:
-  // Connects and looks at what the broker can do. UNSUPPORTED_VERSION: no share groups; or kTransactional without a
-  // fallback, and the broker lacks TxnShareAcknowledge or share.version 3.
+  // Connects and looks at what the broker can do. UNSUPPORTED_VERSION: no share groups; or
+  // kTransactional without a fallback, and the broker lacks TxnShareAcknowledge or share.version 3.
   static Result<std::unique_ptr<ShareConsumer>> create(ShareConsumerConfig config, Millis timeout);
   ~ShareConsumer();  // without close(): the broker releases the records when the connections break
 
   void subscribe(std::vector<TopicName> topics);
-  // Up to max.poll.records; empty at the timeout. INVALID_RECORD_STATE in kExplicit with undecided records.
+  // Up to max.poll.records; empty at the timeout. INVALID_RECORD_STATE in kExplicit with undecided
+  // records.
   Result<std::vector<ShareRecord>> poll(Millis timeout);
-  // kAccept, kRelease, kReject or kRenew. INVALID_RECORD_STATE when this copy is not held (any more), or in kImplicit.
-  Result<void> acknowledge(const ShareRecord& record, AcknowledgeType type = AcknowledgeType::kAccept);
-  // Sends verdicts plainly and waits for the answers, per partition. kImplicit: accepts all delivered records.
-  // kTransactional: releases and renewals only, the others wait for their transaction.
+  // kAccept, kRelease, kReject or kRenew. INVALID_RECORD_STATE when this copy is not held (any
+  // more), or in kImplicit.
+  Result<void> acknowledge(const ShareRecord& record,
+                           AcknowledgeType type = AcknowledgeType::kAccept);
+  // Sends verdicts plainly and waits for the answers, per partition. kImplicit: accepts all
+  // delivered records. kTransactional: releases and renewals only, the others wait for their
+  // transaction.
   Result<std::map<TopicIdPartition, ErrorCode>> commit_sync(Millis timeout);
-  // Sends what commit_sync() would, ends the share sessions (undecided records are released) and leaves the group.
+  // Sends what commit_sync() would, ends the share sessions (undecided records are released) and
+  // leaves the group.
   Result<void> close(Millis timeout);
 
-  // kTransactional. Hands over what has been decided; INVALID_RECORD_STATE, and nothing is handed over, when a verdict
-  // is RELEASE or RENEW (commit_sync() sends those).
+  // kTransactional. Hands over what has been decided; INVALID_RECORD_STATE, and nothing is handed
+  // over, when a verdict is RELEASE or RENEW (commit_sync() sends those).
   Result<ShareAcknowledgements> acknowledgements_for_transaction();
   ShareGroupMetadata share_group_metadata() const { return book_->member(); }
   // Whether the fallback is in force.
@@ -103,7 +114,8 @@ class ShareConsumer {
   };
   using Results = std::map<TopicIdPartition, ErrorCode>;
 
-  ShareConsumer(ShareConsumerConfig config, std::unique_ptr<Cluster> cluster, std::unique_ptr<Cluster> heartbeats);
+  ShareConsumer(ShareConsumerConfig config, std::unique_ptr<Cluster> cluster,
+                std::unique_ptr<Cluster> heartbeats);
 
   Result<void> check_abilities(const Deadline& deadline);
   void collect_acknowledgements();
@@ -131,6 +143,7 @@ class ShareConsumer {
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<ShareMembership> membership_;
   std::vector<TopicName> topics_;
+  std::map<Uuid, TopicName> topic_names_;  // of all records so far
   std::map<BrokerId, ShareSession> sessions_;
   std::deque<Buffered> buffer_;
   std::deque<Buffered> waiting_;  // second copies: see InFlight

@@ -6,7 +6,8 @@ namespace ackord::client {
 namespace {
 
 Error bad_value(std::string_view name, std::string_view value) {
-  return error(ErrorCode::INVALID_CONFIG, std::string(name) + " cannot be '" + std::string(value) + "'");
+  return error(ErrorCode::INVALID_CONFIG,
+               std::string(name) + " cannot be '" + std::string(value) + "'");
 }
 
 // Numbers that Kafka's clients allow here: from `least` on.
@@ -14,7 +15,8 @@ template <class Set>
 Result<void> set_number(std::string_view name, std::string_view value, int32_t least, Set set) {
   int32_t number = 0;
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (problem != std::errc() || end != value.data() + value.size() || number < least) return bad_value(name, value);
+  if (problem != std::errc() || end != value.data() + value.size() || number < least)
+    return bad_value(name, value);
   set(number);
   return {};
 }
@@ -47,7 +49,8 @@ Result<void> ShareConsumerConfig::set(std::string_view name, std::string_view va
     fallback = known;
   } else if (name == "share.acquire.mode") {
     if (value != "batch_optimized" && value != "record_limit") return bad_value(name, value);
-    limits.acquire_mode = value == "record_limit" ? AcquireMode::kRecordLimit : AcquireMode::kBatchOptimized;
+    limits.acquire_mode =
+        value == "record_limit" ? AcquireMode::kRecordLimit : AcquireMode::kBatchOptimized;
   } else if (name == "max.poll.records") {
     return set_number(name, value, 1, [this](int32_t number) { limits.max_poll_records = number; });
   } else if (name == "fetch.min.bytes") {
@@ -57,7 +60,8 @@ Result<void> ShareConsumerConfig::set(std::string_view name, std::string_view va
   } else if (name == "fetch.max.wait.ms") {
     return set_number(name, value, 0, [this](int32_t number) { limits.max_wait = Millis(number); });
   } else if (name == "request.timeout.ms") {
-    return set_number(name, value, 0, [this](int32_t number) { client.request_timeout = Millis(number); });
+    return set_number(name, value, 0,
+                      [this](int32_t number) { client.request_timeout = Millis(number); });
   } else {
     return error(ErrorCode::INVALID_CONFIG, "unknown option " + std::string(name));
   }

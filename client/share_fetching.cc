@@ -31,16 +31,19 @@ Result<void> ShareConsumer::fetch_round(const Deadline& deadline) {
   start_fetches(assignment, deadline);
   if (await_fetch(deadline)) return {};
   // Nothing to fetch from at the moment: wait for the group, or for a backoff.
-  membership_->wait_for_change(assignment.generation, deadline.within(config_.client.retry_backoff));
+  membership_->wait_for_change(assignment.generation,
+                               deadline.within(config_.client.retry_backoff));
   return {};
 }
 
-void ShareConsumer::refresh_leaders(const std::vector<TopicIdPartition>& wanted, const Deadline& deadline) {
-  const bool unknown = std::any_of(wanted.begin(), wanted.end(), [this](const TopicIdPartition& partition) {
-    return cluster_->leader(partition).value < 0;
-  });
+void ShareConsumer::refresh_leaders(const std::vector<TopicIdPartition>& wanted,
+                                    const Deadline& deadline) {
+  const bool unknown = std::any_of(
+      wanted.begin(), wanted.end(),
+      [this](const TopicIdPartition& partition) { return cluster_->leader(partition).value < 0; });
   if ((!unknown && !leaders_are_old_) || wanted.empty() || !refresh_not_before_.passed()) return;
-  Result<void> refreshed = cluster_->refresh(topics_, deadline.within(config_.client.request_timeout));
+  Result<void> refreshed =
+      cluster_->refresh(topics_, deadline.within(config_.client.request_timeout));
   refresh_not_before_ = Deadline::in(refresh_backoff_.next());
   if (!refreshed) return;
   if (!unknown) refresh_backoff_.reset();
@@ -48,7 +51,9 @@ void ShareConsumer::refresh_leaders(const std::vector<TopicIdPartition>& wanted,
 }
 
 ShareSession& ShareConsumer::session_of(BrokerId broker) {
-  return sessions_.try_emplace(broker, broker, config_.group, membership_->member_id(), config_.limits).first->second;
+  return sessions_
+      .try_emplace(broker, broker, config_.group, membership_->member_id(), config_.limits)
+      .first->second;
 }
 
 PartitionAcknowledgements ShareConsumer::outgoing_for(const std::set<TopicIdPartition>& wanted) {
@@ -82,7 +87,8 @@ void ShareConsumer::start_fetches(const ShareAssignment& assignment, const Deadl
     } else {
       const PartitionAcknowledgements lost = outgoing_for(wanted);
       Results results;
-      for (const auto& [partition, batches] : lost) results[partition] = ErrorCode::SHARE_SESSION_NOT_FOUND;
+      for (const auto& [partition, batches] : lost)
+        results[partition] = ErrorCode::SHARE_SESSION_NOT_FOUND;
       acknowledged(lost, results);
     }
     if (!session.needs_fetch(wanted, acknowledgements)) continue;
@@ -113,7 +119,8 @@ bool ShareConsumer::await_fetch(const Deadline& deadline) {
   }
   if (entries.empty()) return false;
   // Sessions whose backoff passes meanwhile want their turn.
-  const Millis time = std::min(deadline.left(), config_.limits.max_wait + config_.client.retry_backoff_max);
+  const Millis time =
+      std::min(deadline.left(), config_.limits.max_wait + config_.client.retry_backoff_max);
   if (::poll(entries.data(), entries.size(), static_cast<int>(time.count())) <= 0) return true;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].revents != 0) finish_fetch(*sessions[i]);
@@ -146,9 +153,11 @@ void ShareConsumer::finish_fetch(ShareSession& session) {
       buffer(partition, fetched->lock_time);
     } else if (moves_leader(partition.error)) {
       leaders_are_old_ = true;
-      if (partition.leader.leader.value >= 0) cluster_->learn_leader(partition.source, partition.leader);
+      if (partition.leader.leader.value >= 0)
+        cluster_->learn_leader(partition.source, partition.leader);
     } else if (!is_retriable(partition.error)) {
-      failure_ = error(partition.error, "ShareFetch of partition " + std::to_string(partition.source.partition));
+      failure_ = error(partition.error,
+                       "ShareFetch of partition " + std::to_string(partition.source.partition));
     }
   }
   for (const auto& node : fetched->answer.message.node_endpoints) {
@@ -160,16 +169,20 @@ void ShareConsumer::finish_fetch(ShareSession& session) {
 void ShareConsumer::buffer(const ShareSession::FetchedPartition& partition, Millis lock_time) {
   if (partition.acquired.empty()) return;
   const Topic* topic = cluster_->topic(partition.source.topic_id);
-  FetchedRecords fetched = read_records(topic == nullptr ? TopicName() : topic->name, partition.source,
-                                        partition.records, partition.acquired, kMaxBatchSize);
+  TopicName& name = topic_names_[partition.source.topic_id];
+  if (topic != nullptr) name = topic->name;
+  FetchedRecords fetched =
+      read_records(name, partition.source, partition.records, partition.acquired, kMaxBatchSize);
   const auto lock_ends = Deadline::in(lock_time).at();
-  for (const Offset offset : fetched.gaps) book_->send_plainly(partition.source, offset, AcknowledgeType::kGap);
+  for (const Offset offset : fetched.gaps)
+    book_->send_plainly(partition.source, offset, AcknowledgeType::kGap);
   for (const Offset offset : fetched.corrupt) {
     book_->send_plainly(partition.source, offset, AcknowledgeType::kRelease);
   }
   if (!fetched.corrupt.empty()) {
-    warn(config_.client, "partition " + std::to_string(partition.source.partition) + ": the batch at offset " +
-                             std::to_string(fetched.corrupt.front()) + " cannot be read; its records are released");
+    warn(config_.client, "partition " + std::to_string(partition.source.partition) +
+                             ": the batch at offset " + std::to_string(fetched.corrupt.front()) +
+                             " cannot be read; its records are released");
   }
   merge_outgoing(book_->take_plain());
   for (ShareRecord& record : fetched.records) {
@@ -180,7 +193,9 @@ void ShareConsumer::buffer(const ShareSession::FetchedPartition& partition, Mill
 
 void ShareConsumer::lose_session(ShareSession& session) {
   // The broker releases what the application has not seen yet and hands it out again.
-  const auto lost = [&](const Buffered& copy) { return session.partitions().contains(copy.record.source); };
+  const auto lost = [&](const Buffered& copy) {
+    return session.partitions().contains(copy.record.source);
+  };
   std::erase_if(buffer_, lost);
   std::erase_if(waiting_, lost);
   for (const TopicIdPartition& partition : session.partitions()) book_->drop_buffered(partition);

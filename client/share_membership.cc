@@ -32,8 +32,8 @@ bool may_pass(ErrorCode code) {
 
 }  // namespace
 
-ShareMembership::ShareMembership(std::unique_ptr<Cluster> cluster, GroupId group, std::optional<std::string> rack,
-                                 std::shared_ptr<InFlight> book)
+ShareMembership::ShareMembership(std::unique_ptr<Cluster> cluster, GroupId group,
+                                 std::optional<std::string> rack, std::shared_ptr<InFlight> book)
     : cluster_(std::move(cluster)),
       group_(std::move(group)),
       rack_(std::move(rack)),
@@ -116,12 +116,13 @@ void ShareMembership::run() {
   }
 }
 
-Result<Millis> ShareMembership::heartbeat(std::optional<std::vector<TopicName>> topics, int32_t epoch,
-                                          const Deadline& deadline) {
+Result<Millis> ShareMembership::heartbeat(std::optional<std::vector<TopicName>> topics,
+                                          int32_t epoch, const Deadline& deadline) {
   const std::string group = group_.str();
   Result<Connection*> coordinator = cluster_->coordinator(CoordinatorType::kGroup, group, deadline);
   if (!coordinator) {
-    if (is_stale(coordinator.error().code)) cluster_->forget_coordinator(CoordinatorType::kGroup, group);
+    if (is_stale(coordinator.error().code))
+      cluster_->forget_coordinator(CoordinatorType::kGroup, group);
     return coordinator.error();
   }
   protocol::ShareGroupHeartbeatRequest request;
@@ -135,7 +136,8 @@ Result<Millis> ShareMembership::heartbeat(std::optional<std::vector<TopicName>> 
   if (code != ErrorCode::NONE) {
     if (is_stale(code)) cluster_->forget_coordinator(CoordinatorType::kGroup, group);
     if (!answer) return answer.error();
-    return error(code, "ShareGroupHeartbeat: " + answer->message.error_message.value_or(String()).str());
+    return error(code,
+                 "ShareGroupHeartbeat: " + answer->message.error_message.value_or(String()).str());
   }
   const protocol::ShareGroupHeartbeatResponse& state = answer->message;
   book_->set_member({group_, member_id_, state.member_epoch});
@@ -144,7 +146,8 @@ Result<Millis> ShareMembership::heartbeat(std::optional<std::vector<TopicName>> 
   if (state.assignment) {
     assignment_.partitions.clear();
     for (const auto& topic : state.assignment->topic_partitions) {
-      for (const int32_t partition : topic.partitions) assignment_.partitions.push_back({topic.topic_id, partition});
+      for (const int32_t partition : topic.partitions)
+        assignment_.partitions.push_back({topic.topic_id, partition});
     }
     ++assignment_.generation;
     changed_.notify_all();

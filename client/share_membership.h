@@ -1,9 +1,10 @@
-// ShareMembership: this process's member of a share group, kept alive by a thread of its own, so that it stays a member
-// while the application works on its records. Source: KIP-932, ShareGroupHeartbeat v1.
+// ShareMembership: this process's member of a share group, kept alive by a thread of its own, so
+// that it stays a member while the application works on its records. Source: KIP-932,
+// ShareGroupHeartbeat v1.
 //
-// The member id is made here. After UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH and GROUP_ID_NOT_FOUND it joins anew under
-// the same id; an unreachable or changing coordinator is looked up again; any other error ends the thread and is kept.
-// Thread-safe.
+// The member id is made here. After UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH and GROUP_ID_NOT_FOUND
+// it joins anew under the same id; an unreachable or changing coordinator is looked up again; any
+// other error ends the thread and is kept. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -43,7 +44,8 @@ class ShareMembership {
 
  private:
   void run();
-  Result<Millis> heartbeat(std::optional<std::vector<TopicName>> topics, int32_t epoch, const Deadline& deadline);
+  Result<Millis> heartbeat(std::optional<std::vector<TopicName>> topics, int32_t epoch,
+                           const Deadline& deadline);
   void pause(std::unique_lock<std::mutex>& lock, Millis time);
   void stop();
 

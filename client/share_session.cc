@@ -32,8 +32,8 @@ bool plausible(const std::vector<AcquiredRange>& acquired) {
   return true;
 }
 
-ShareSession::FetchedPartition take_partition(const Uuid& topic,
-                                              const protocol::ShareFetchResponse::PartitionData& data) {
+ShareSession::FetchedPartition take_partition(
+    const Uuid& topic, const protocol::ShareFetchResponse::PartitionData& data) {
   ShareSession::FetchedPartition partition;
   partition.source = {topic, data.partition_index};
   partition.error = data.error_code;
@@ -52,15 +52,21 @@ ShareSession::FetchedPartition take_partition(const Uuid& topic,
 
 }  // namespace
 
-ShareSession::ShareSession(BrokerId broker, GroupId group, std::string member_id, ShareFetchLimits limits)
-    : broker_(broker), group_(std::move(group)), member_id_(std::move(member_id)), limits_(limits) {}
+ShareSession::ShareSession(BrokerId broker, GroupId group, std::string member_id,
+                           ShareFetchLimits limits)
+    : broker_(broker),
+      group_(std::move(group)),
+      member_id_(std::move(member_id)),
+      limits_(limits) {}
 
 bool ShareSession::needs_fetch(const std::set<TopicIdPartition>& wanted,
                                const PartitionAcknowledgements& acknowledgements) const {
   return !wanted.empty() || (open() && (!acknowledgements.empty() || !partitions_.empty()));
 }
 
-void ShareSession::advance() { epoch_ = epoch_ == std::numeric_limits<int32_t>::max() ? 1 : epoch_ + 1; }
+void ShareSession::advance() {
+  epoch_ = epoch_ == std::numeric_limits<int32_t>::max() ? 1 : epoch_ + 1;
+}
 
 void ShareSession::reset(bool keep_connection) {
   if (!keep_connection) connection_.reset();
@@ -110,7 +116,8 @@ Result<void> ShareSession::start_fetch(Cluster& cluster, const std::set<TopicIdP
   }
   for (const TopicIdPartition& partition : partitions_) {
     if (wanted.contains(partition)) continue;
-    topic_entry(request.forgotten_topics_data, partition.topic_id).partitions.push_back(partition.partition);
+    topic_entry(request.forgotten_topics_data, partition.topic_id)
+        .partitions.push_back(partition.partition);
   }
   const Deadline until = Deadline::in(config.request_timeout + max_wait);
   Result<Sent> sent = connection_->send(request, until);
@@ -151,7 +158,8 @@ Result<ShareSession::Fetched> ShareSession::finish_fetch(const ClientConfig& con
 }
 
 Result<std::map<TopicIdPartition, ErrorCode>> ShareSession::acknowledge(
-    const PartitionAcknowledgements& acknowledgements, bool renew, bool last, const Deadline& deadline) {
+    const PartitionAcknowledgements& acknowledgements, bool renew, bool last,
+    const Deadline& deadline) {
   if (!open() || !connection_) return error(ErrorCode::SHARE_SESSION_NOT_FOUND, "no share session");
   protocol::ShareAcknowledgeRequest request;
   request.group_id = group_;
@@ -161,19 +169,22 @@ Result<std::map<TopicIdPartition, ErrorCode>> ShareSession::acknowledge(
   for (const auto& [partition, batches] : acknowledgements) {
     auto& entry = topic_entry(request.topics, partition.topic_id).partitions.emplace_back();
     entry.partition_index = partition.partition;
-    entry.acknowledgement_batches = to_wire<protocol::ShareAcknowledgeRequest::AcknowledgementBatch>(batches);
+    entry.acknowledgement_batches =
+        to_wire<protocol::ShareAcknowledgeRequest::AcknowledgementBatch>(batches);
   }
   auto answer = connection_->call<protocol::ShareAcknowledgeResponse>(request, deadline);
   if (!answer) return answer.error();
   const protocol::ShareAcknowledgeResponse& response = answer->message;
   if (response.error_code != ErrorCode::NONE) {
-    return error(response.error_code, "ShareAcknowledge: " + response.error_message.value_or(String()).str());
+    return error(response.error_code,
+                 "ShareAcknowledge: " + response.error_message.value_or(String()).str());
   }
   if (!last) advance();
   std::map<TopicIdPartition, ErrorCode> results;
   for (const auto& [partition, batches] : acknowledgements) results[partition] = ErrorCode::NONE;
   for (const auto& topic : response.responses) {
-    for (const auto& data : topic.partitions) results[{topic.topic_id, data.partition_index}] = data.error_code;
+    for (const auto& data : topic.partitions)
+      results[{topic.topic_id, data.partition_index}] = data.error_code;
   }
   return results;
 }

@@ -1,9 +1,10 @@
-// ShareSession: the share session of one member with one broker (KIP-932): its connection, its epoch and the
-// partitions that the broker fetches for it. The connection is the session's own, because the broker releases the
-// member's records when it breaks.
+// ShareSession: the share session of one member with one broker (KIP-932): its connection, its
+// epoch and the partitions that the broker fetches for it. The connection is the session's own,
+// because the broker releases the member's records when it breaks.
 //
-// One request at a time; a fetch may be left under way. After any error the caller calls reset(), and the next fetch
-// opens a new session. Errors: the transport's and the answers' top-level codes. One thread at a time.
+// One request at a time; a fetch may be left under way. After any error the caller calls reset(),
+// and the next fetch opens a new session. Errors: the transport's and the answers' top-level codes.
+// One thread at a time.
 #pragma once
 
 #include <map>
@@ -24,10 +25,10 @@ namespace ackord::client {
 enum class AcquireMode : int8_t { kBatchOptimized = 0, kRecordLimit = 1 };
 
 struct ShareFetchLimits {
-  int32_t max_poll_records = 500;   // max.poll.records
-  Millis max_wait{500};             // fetch.max.wait.ms
-  int32_t min_bytes = 1;            // fetch.min.bytes
-  int32_t max_bytes = 52428800;     // fetch.max.bytes
+  int32_t max_poll_records = 500;  // max.poll.records
+  Millis max_wait{500};            // fetch.max.wait.ms
+  int32_t min_bytes = 1;           // fetch.min.bytes
+  int32_t max_bytes = 52428800;    // fetch.max.bytes
   AcquireMode acquire_mode = AcquireMode::kBatchOptimized;
 };
 
@@ -37,14 +38,14 @@ class ShareSession {
     TopicIdPartition source;
     ErrorCode error = ErrorCode::NONE;
     ErrorCode acknowledge_error = ErrorCode::NONE;
-    PartitionLeader leader;                   // when the broker is not the leader
-    std::span<const std::byte> records;       // of Fetched::answer
+    PartitionLeader leader;              // when the broker is not the leader
+    std::span<const std::byte> records;  // of Fetched::answer
     std::vector<AcquiredRange> acquired;
   };
   struct Fetched {
     Answer<protocol::ShareFetchResponse> answer;
     std::vector<FetchedPartition> partitions;
-    PartitionAcknowledgements acknowledged;   // what the request carried
+    PartitionAcknowledgements acknowledged;  // what the request carried
     Millis lock_time{0};
   };
 
@@ -56,14 +57,16 @@ class ShareSession {
   int descriptor() const { return connection_->descriptor(); }
   const std::set<TopicIdPartition>& partitions() const { return partitions_; }
   // Whether there is a reason to send a fetch with these.
-  bool needs_fetch(const std::set<TopicIdPartition>& wanted, const PartitionAcknowledgements& acknowledgements) const;
+  bool needs_fetch(const std::set<TopicIdPartition>& wanted,
+                   const PartitionAcknowledgements& acknowledgements) const;
   // Not before its backoff has passed.
   bool ready() const { return not_before_.passed(); }
 
-  // Sends a ShareFetch for these partitions, with acknowledgements of some of them. Connects first when need be; a new
-  // session cannot carry acknowledgements.
+  // Sends a ShareFetch for these partitions, with acknowledgements of some of them. Connects first
+  // when need be; a new session cannot carry acknowledgements.
   Result<void> start_fetch(Cluster& cluster, const std::set<TopicIdPartition>& wanted,
-                           PartitionAcknowledgements acknowledgements, Millis max_wait, const Deadline& deadline);
+                           PartitionAcknowledgements acknowledgements, Millis max_wait,
+                           const Deadline& deadline);
   // Takes the answer of the fetch under way.
   Result<Fetched> finish_fetch(const ClientConfig& config);
   // Whether the fetch under way has taken too long.
@@ -72,8 +75,9 @@ class ShareSession {
   const PartitionAcknowledgements& carried() const { return carried_; }
 
   // ShareAcknowledge, no fetch being under way: the error per partition. `last`: ends the session.
-  Result<std::map<TopicIdPartition, ErrorCode>> acknowledge(const PartitionAcknowledgements& acknowledgements,
-                                                            bool renew, bool last, const Deadline& deadline);
+  Result<std::map<TopicIdPartition, ErrorCode>> acknowledge(
+      const PartitionAcknowledgements& acknowledgements, bool renew, bool last,
+      const Deadline& deadline);
   // Forgets the session; the next fetch opens a new one.
   void reset(bool keep_connection);
 

@@ -41,7 +41,7 @@ Socket::~Socket() {
 
 Result<void> Socket::wait(short events, const Deadline& deadline) const {
   while (true) {
-    struct pollfd entry {descriptor_, events, 0};
+    struct pollfd entry{descriptor_, events, 0};
     const int ready = ::poll(&entry, 1, static_cast<int>(deadline.left().count()));
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return network_error("poll", errno);
@@ -106,7 +106,8 @@ Result<void> Socket::receive(std::span<std::byte> out, const Deadline& deadline)
       out = out.subspan(static_cast<size_t>(received));
       continue;
     }
-    if (received == 0) return error(ErrorCode::NETWORK_EXCEPTION, "the broker closed the connection");
+    if (received == 0)
+      return error(ErrorCode::NETWORK_EXCEPTION, "the broker closed the connection");
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return network_error("receive", errno);
     if (Result<void> ready = wait(POLLIN, deadline); !ready) return ready;

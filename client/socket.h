@@ -1,5 +1,5 @@
-// Socket: one TCP connection whose every operation ends by a deadline. Move-only; one thread at a time.
-// Errors: NETWORK_EXCEPTION, and REQUEST_TIMED_OUT when the deadline passed.
+// Socket: one TCP connection whose every operation ends by a deadline. Move-only; one thread at a
+// time. Errors: NETWORK_EXCEPTION, and REQUEST_TIMED_OUT when the deadline passed.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,8 @@ std::unique_ptr<ShareConsumer> make_consumer(const Fixture& fixture, ShareConsum
 }
 
 // Polls until `wanted` records were seen or nothing has come for long.
-std::vector<ShareRecord> poll_for(ShareConsumer& consumer, size_t wanted, Millis time = Millis(20000)) {
+std::vector<ShareRecord> poll_for(ShareConsumer& consumer, size_t wanted,
+                                  Millis time = Millis(20000)) {
   std::vector<ShareRecord> all;
   const Deadline deadline = Deadline::in(time);
   while (all.size() < wanted && !deadline.passed()) {
@@ -46,8 +47,8 @@ int64_t await_lag(const Fixture& fixture, int64_t wanted) {
   const Deadline deadline = Deadline::in(Millis(20000));
   int64_t lag = -1;
   while (lag != wanted && !deadline.passed()) {
-    auto offsets =
-        share_group_offsets(*fixture.cluster, GroupId(fixture.group), TopicName(fixture.topic), deadline);
+    auto offsets = share_group_offsets(*fixture.cluster, GroupId(fixture.group),
+                                       TopicName(fixture.topic), deadline);
     EXPECT_TRUE(offsets) << offsets.error().message;
     if (!offsets) return -1;
     lag = 0;
@@ -58,7 +59,8 @@ int64_t await_lag(const Fixture& fixture, int64_t wanted) {
 
 void expect_all_none(const Result<std::map<TopicIdPartition, ErrorCode>>& results) {
   ASSERT_TRUE(results) << results.error().message;
-  for (const auto& [partition, code] : *results) EXPECT_EQ(code, ErrorCode::NONE) << partition.partition;
+  for (const auto& [partition, code] : *results)
+    EXPECT_EQ(code, ErrorCode::NONE) << partition.partition;
 }
 
 TEST(ShareConsumer, ImplicitModeAcceptsWhatAPollDelivered) {
@@ -94,8 +96,8 @@ TEST(ShareConsumer, ExplicitModeSendsEachVerdict) {
   flush(producer.get());
   std::map<Offset, ErrorCode> answered;
   ShareConsumerConfig config = config_of(fixture, AcknowledgementMode::kExplicit);
-  config.on_acknowledged = [&](const TopicIdPartition&, const std::vector<AcknowledgementBatch>& batches,
-                               ErrorCode code) {
+  config.on_acknowledged = [&](const TopicIdPartition&,
+                               const std::vector<AcknowledgementBatch>& batches, ErrorCode code) {
     for (const AcknowledgementBatch& batch : batches) {
       for (Offset offset = batch.first; offset <= batch.last; ++offset) answered[offset] = code;
     }
@@ -186,7 +188,8 @@ TEST(ShareConsumer, ClosingReleasesAndTheNextMemberGetsTheRecords) {
   EXPECT_TRUE(second->close(Millis(10000)));
 }
 
-// Against a broker without transactional acknowledgements (Kafka 4.4); with one against Ackord these two skip.
+// Against a broker without transactional acknowledgements (Kafka 4.4); with one against Ackord
+// these two skip.
 bool broker_is_transactional(const Fixture& fixture) {
   return (*fixture.cluster->any_broker(Deadline::in(Millis(10000))))->abilities().has(95);
 }

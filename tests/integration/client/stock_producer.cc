@@ -11,7 +11,8 @@ namespace {
 
 void set(rd_kafka_conf_t* conf, const char* name, const std::string& value) {
   char problem[256];
-  ASSERT_EQ(rd_kafka_conf_set(conf, name, value.c_str(), problem, sizeof problem), RD_KAFKA_CONF_OK) << problem;
+  ASSERT_EQ(rd_kafka_conf_set(conf, name, value.c_str(), problem, sizeof problem), RD_KAFKA_CONF_OK)
+      << problem;
 }
 
 }  // namespace
@@ -24,7 +25,8 @@ std::string test_bootstrap() {
 std::string fresh_name(const std::string& prefix) {
   static std::atomic<int> counter{0};
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return prefix + "-" + std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count()) + "-" +
+  return prefix + "-" +
+         std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count()) + "-" +
          std::to_string(counter++);
 }
 
@@ -44,16 +46,19 @@ StockProducer make_producer(const std::string& transactional_id, const std::stri
   return producer;
 }
 
-void produce(rd_kafka_t* producer, const std::string& topic, int32_t partition, const std::string& key,
-             const std::string& value) {
+void produce(rd_kafka_t* producer, const std::string& topic, int32_t partition,
+             const std::string& key, const std::string& value) {
   const rd_kafka_resp_err_t code = rd_kafka_producev(
       producer, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(partition),
-      RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_BLOCK), RD_KAFKA_V_KEY(key.data(), key.size()),
+      RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_BLOCK),
+      RD_KAFKA_V_KEY(key.data(), key.size()),
       RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()), RD_KAFKA_V_END);
   ASSERT_EQ(code, RD_KAFKA_RESP_ERR_NO_ERROR) << rd_kafka_err2str(code);
 }
 
-void flush(rd_kafka_t* producer) { ASSERT_EQ(rd_kafka_flush(producer, 30000), RD_KAFKA_RESP_ERR_NO_ERROR); }
+void flush(rd_kafka_t* producer) {
+  ASSERT_EQ(rd_kafka_flush(producer, 30000), RD_KAFKA_RESP_ERR_NO_ERROR);
+}
 
 std::vector<std::string> read_committed(const std::string& topic) {
   rd_kafka_conf_t* conf = rd_kafka_conf_new();
@@ -76,7 +81,8 @@ std::vector<std::string> read_committed(const std::string& topic) {
     rd_kafka_message_t* message = rd_kafka_consumer_poll(consumer.get(), 500);
     if (message == nullptr) continue;
     at_end = message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-    if (!message->err) values.emplace_back(static_cast<const char*>(message->payload), message->len);
+    if (!message->err)
+      values.emplace_back(static_cast<const char*>(message->payload), message->len);
     rd_kafka_message_destroy(message);
   }
   EXPECT_TRUE(at_end);
@@ -89,7 +95,8 @@ Fixture make_fixture(int32_t partitions) {
   config.bootstrap_servers = test_bootstrap();
   Fixture fixture{*Cluster::create(config), fresh_name("topic"), fresh_name("group")};
   const Deadline deadline = Deadline::in(Millis(30000));
-  Result<void> created = create_topic(*fixture.cluster, TopicName(fixture.topic), partitions, 1, deadline);
+  Result<void> created =
+      create_topic(*fixture.cluster, TopicName(fixture.topic), partitions, 1, deadline);
   EXPECT_TRUE(created) << created.error().message;
   Result<void> configured = set_group_configs(*fixture.cluster, GroupId(fixture.group),
                                               {{"share.auto.offset.reset", "earliest"}}, deadline);

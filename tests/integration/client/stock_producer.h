@@ -1,4 +1,5 @@
-// What the tests of the client library share: the broker under test, and a stock librdkafka producer.
+// What the tests of the client library share: the broker under test, and a stock librdkafka
+// producer.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,9 +25,10 @@ struct DestroyProducer {
 using StockProducer = std::unique_ptr<rd_kafka_t, DestroyProducer>;
 
 // Transactional, and initialised, when an id is given. Fails the test on errors.
-StockProducer make_producer(const std::string& transactional_id = "", const std::string& codec = "none");
-void produce(rd_kafka_t* producer, const std::string& topic, int32_t partition, const std::string& key,
-             const std::string& value);
+StockProducer make_producer(const std::string& transactional_id = "",
+                            const std::string& codec = "none");
+void produce(rd_kafka_t* producer, const std::string& topic, int32_t partition,
+             const std::string& key, const std::string& value);
 void flush(rd_kafka_t* producer);
 // The values of a topic that a read_committed consumer sees.
 std::vector<std::string> read_committed(const std::string& topic);
@@ -39,9 +41,9 @@ struct Fixture {
 };
 Fixture make_fixture(int32_t partitions);
 
-#define SKIP_WITHOUT_BROKER()                                                     \
-  if (::ackord::client::testing::test_bootstrap().empty()) {                      \
-    GTEST_SKIP() << "ACKORD_TEST_BOOTSTRAP is not set";                           \
+#define SKIP_WITHOUT_BROKER()                                \
+  if (::ackord::client::testing::test_bootstrap().empty()) { \
+    GTEST_SKIP() << "ACKORD_TEST_BOOTSTRAP is not set";      \
   }
 
 }  // namespace ackord::client::testing
