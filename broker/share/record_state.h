@@ -1,7 +1,9 @@
-// RecordState: where one record of a share partition stands for its group (KIP-932, KIP-1191, KIP-1289).
+// RecordState: where one record of a share partition stands for its group (KIP-932, KIP-1191,
+// KIP-1289).
 //
-// Two tables, one over the other. The hard one is for what is logged and replayed; the soft one splits
-// AVAILABLE, in memory only, into free and ACQUIRED. A decision checks both, a replay the hard one.
+// Two tables, one over the other. The hard one is for what is logged and replayed; the soft one
+// splits AVAILABLE, in memory only, into free and ACQUIRED. A decision checks both, a replay the
+// hard one.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +16,9 @@ namespace ackord::share {
 // The numbers stand in DeliveryState fields of the log and of the wire.
 enum class RecordState : int8_t {
   AVAILABLE = 0,
-  ACQUIRED = 1,    // soft: never logged
+  ACQUIRED = 1,  // soft: never logged
   ACKNOWLEDGED = 2,
-  ARCHIVING = 3,   // waits for its dead-letter record
+  ARCHIVING = 3,  // waits for its dead-letter record
   ARCHIVED = 4,
   TX_PENDING = 5,  // staged: an open transaction decides
 };
@@ -54,9 +56,11 @@ inline constexpr RecordTransition kHardTransitions[] = {
     {RecordState::AVAILABLE, RecordState::TX_PENDING},
     // received acknowledge ACCEPT => done
     {RecordState::AVAILABLE, RecordState::ACKNOWLEDGED},
-    // received acknowledge REJECT, or release at the delivery limit, with a dead-letter topic => to be copied there
+    // received acknowledge REJECT, or release at the delivery limit, with a dead-letter topic => to
+    // be copied there
     {RecordState::AVAILABLE, RecordState::ARCHIVING},
-    // received acknowledge REJECT or gap, release at the delivery limit; the record left the log => done
+    // received acknowledge REJECT or gap, release at the delivery limit; the record left the log =>
+    // done
     {RecordState::AVAILABLE, RecordState::ARCHIVED},
     // received release, lock time passed => only the delivery count changes
     {RecordState::AVAILABLE, RecordState::AVAILABLE},
@@ -78,7 +82,8 @@ inline constexpr RecordTransition kSoftTransitions[] = {
     {RecordState::AVAILABLE, RecordState::ACQUIRED},
     // received RENEW => lock time starts again
     {RecordState::ACQUIRED, RecordState::ACQUIRED},
-    // received RELEASE, session end, operator's release; lock time passed => free (below the delivery limit)
+    // received RELEASE, session end, operator's release; lock time passed => free (below the
+    // delivery limit)
     {RecordState::ACQUIRED, RecordState::AVAILABLE},
 };
 
@@ -98,7 +103,8 @@ constexpr bool soft_transition_allowed(RecordState from, RecordState to) {
   return is_listed(kSoftTransitions, from, to);
 }
 
-// The only way from one state to another. ACQUIRED stands over AVAILABLE: what may happen to the one, may to the other.
+// The only way from one state to another. ACQUIRED stands over AVAILABLE: what may happen to the
+// one, may to the other.
 constexpr RecordState move_to(RecordState from, RecordState to) {
   const bool allowed =
       soft_transition_allowed(from, to) ||

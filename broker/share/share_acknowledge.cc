@@ -1,4 +1,5 @@
-// The half of SharePartition that ends an acquisition: acknowledgements, releases, stages (semantics A.11, protocol 1.1).
+// The half of SharePartition that ends an acquisition: acknowledgements, releases, stages
+// (semantics A.11, protocol 1.1).
 #include <algorithm>
 
 #include "broker/share/share_partition.h"
@@ -21,7 +22,8 @@ struct TypedRange {
 std::vector<TypedRange> runs_of(const AcknowledgementBatch& batch, Offset start) {
   const Offset first = std::max(batch.first_offset, start);
   if (batch.acknowledge_types.size() == 1) {
-    return {{first, batch.last_offset, static_cast<AcknowledgeType>(batch.acknowledge_types.front())}};
+    return {
+        {first, batch.last_offset, static_cast<AcknowledgeType>(batch.acknowledge_types.front())}};
   }
   std::vector<TypedRange> out;
   for (Offset at = first; at <= batch.last_offset; ++at) {
@@ -73,14 +75,15 @@ const SharePartition::Acquired* SharePartition::acquired_at(Offset offset) const
   return &std::prev(at)->second;
 }
 
-RecordState SharePartition::released(Offset offset, int16_t delivery_count, DeliveryLimit limit) const {
+RecordState SharePartition::released(Offset offset, int16_t delivery_count,
+                                     DeliveryLimit limit) const {
   if (offset < soft_->log_start_offset) return RecordState::ARCHIVED;
   return delivery_count >= limit.count ? rejected(limit.dlq) : RecordState::AVAILABLE;
 }
 
 // Ends [first, last] of one acquired range; the log start may cut it in two.
-void SharePartition::add_release(Offset first, Offset last, int16_t delivery_count, DeliveryLimit limit,
-                                 PartitionChange& change) const {
+void SharePartition::add_release(Offset first, Offset last, int16_t delivery_count,
+                                 DeliveryLimit limit, PartitionChange& change) const {
   const Offset log_start = soft_->log_start_offset;
   if (first < log_start && log_start <= last) {
     add_release(first, log_start - 1, delivery_count, limit, change);
@@ -94,7 +97,8 @@ PartitionError SharePartition::acknowledge(const std::string& member_id,
                                            const std::vector<AcknowledgementBatch>& batches,
                                            const AcknowledgeRules& rules, PartitionChange& change,
                                            std::vector<OffsetRange>& renewed) const {
-  if (PartitionError error = check_acknowledgement_batches(batches, rules.max_type); !error.ok()) return error;
+  if (PartitionError error = check_acknowledgement_batches(batches, rules.max_type); !error.ok())
+    return error;
   const DeliveryLimit limit{rules.delivery_count_limit, rules.dlq};
   Offset next = soft_->start_offset;
   for (const AcknowledgementBatch& batch : batches) {
@@ -110,7 +114,8 @@ PartitionError SharePartition::acknowledge(const std::string& member_id,
       for (Offset at = run.first_offset; at <= run.last_offset;) {
         const Acquired* acquired = acquired_at(at);
         if (acquired == nullptr) return invalid_state("The record is not acquired.");
-        if (acquired->member_id != member_id) return invalid_state("The record is another member's.");
+        if (acquired->member_id != member_id)
+          return invalid_state("The record is another member's.");
         const Offset last = std::min(run.last_offset, acquired->last_offset);
         const int16_t count = acquired->delivery_count;
         switch (run.type) {
@@ -125,7 +130,8 @@ PartitionError SharePartition::acknowledge(const std::string& member_id,
             break;
           case AcknowledgeType::RELEASE: add_release(at, last, count, limit, change); break;
           case AcknowledgeType::RENEW:
-            if (!rules.renew_enabled) return invalid_state("Renewing is switched off for the group.");
+            if (!rules.renew_enabled)
+              return invalid_state("Renewing is switched off for the group.");
             renewed.push_back({at, last});
             break;
         }
@@ -136,8 +142,8 @@ PartitionError SharePartition::acknowledge(const std::string& member_id,
   return {};
 }
 
-int64_t SharePartition::release(const std::string* member_id, Offset first, Offset last, DeliveryLimit limit,
-                                PartitionChange& change) const {
+int64_t SharePartition::release(const std::string* member_id, Offset first, Offset last,
+                                DeliveryLimit limit, PartitionChange& change) const {
   int64_t offsets = 0;
   auto at = soft_->acquired.upper_bound(first);
   if (at != soft_->acquired.begin() && std::prev(at)->second.last_offset >= first) --at;
@@ -168,11 +174,13 @@ int64_t SharePartition::expire(int64_t steady_ms, PartitionChange& change) const
 }
 
 // Whether the range that holds `offset` is this owner's with this type; then `last` is its end.
-bool SharePartition::staged_same(const Owner& owner, AcknowledgeType type, Offset offset, Offset& last) const {
+bool SharePartition::staged_same(const Owner& owner, AcknowledgeType type, Offset offset,
+                                 Offset& last) const {
   const auto at = hard_.batches.at_or_after(offset);
   if (at == hard_.batches.ranges().end() || at->first > offset) return false;
   const StateBatches::Range& range = at->second;
-  if (range.state != RecordState::TX_PENDING || range.ack_type != static_cast<int8_t>(type)) return false;
+  if (range.state != RecordState::TX_PENDING || range.ack_type != static_cast<int8_t>(type))
+    return false;
   const Owner& holder = hard_.batches.owner_of(range.owner);
   if (holder.producer_id != owner.producer_id || holder.producer_epoch != owner.producer_epoch ||
       holder.transaction_id != owner.transaction_id) {
@@ -203,7 +211,8 @@ PartitionError SharePartition::stage(const Owner& owner, const std::string& memb
         }
         last = std::min(run.last_offset, acquired->last_offset);
         move_to(RecordState::ACQUIRED, RecordState::TX_PENDING);
-        change.add_staged(at, last, acquired->delivery_count, static_cast<int8_t>(run.type), verdict);
+        change.add_staged(at, last, acquired->delivery_count, static_cast<int8_t>(run.type),
+                          verdict);
         fresh += last - at + 1;
         at = last + 1;
       }
@@ -213,13 +222,15 @@ PartitionError SharePartition::stage(const Owner& owner, const std::string& memb
   const std::optional<Owner> known = hard_.batches.find_owner(owner);
   if (hard_.batches.staged() + fresh > max_staged_records ||
       (!known && hard_.batches.owner_count() >= kMaxOwners)) {
-    return {ErrorCode::THROTTLING_QUOTA_EXCEEDED, "Too many records are staged in this share partition."};
+    return {ErrorCode::THROTTLING_QUOTA_EXCEEDED,
+            "Too many records are staged in this share partition."};
   }
   change.owners.push_back(known.value_or(owner));
   return {};
 }
 
-bool SharePartition::is_staged_by(const Owner& owner, const std::vector<AcknowledgementBatch>& batches) const {
+bool SharePartition::is_staged_by(const Owner& owner,
+                                  const std::vector<AcknowledgementBatch>& batches) const {
   for (const AcknowledgementBatch& batch : batches) {
     for (const TypedRange& run : runs_of(batch, batch.first_offset)) {
       for (Offset at = run.first_offset; at <= run.last_offset;) {
@@ -238,7 +249,8 @@ void SharePartition::archive_below_log_start(ProducerId producer, PartitionChang
     const Offset last = std::min(range.last_offset, soft_->log_start_offset - 1);
     if (range.first_offset > last) continue;
     const int16_t count = hard_.batches.at_or_after(range.first_offset)->second.delivery_count;
-    change.add(range.first_offset, last, move_to(RecordState::TX_PENDING, RecordState::ARCHIVED), count);
+    change.add(range.first_offset, last, move_to(RecordState::TX_PENDING, RecordState::ARCHIVED),
+               count);
   }
 }
 

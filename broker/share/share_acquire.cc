@@ -11,7 +11,8 @@ int16_t throttle_limit(int16_t delivery_count_limit) {
   return std::max<int16_t>(2, static_cast<int16_t>((delivery_count_limit + 1) / 2));
 }
 
-// Size of the next delivery of a batch of `size` records, one of which may be bad: halved with every attempt.
+// Size of the next delivery of a batch of `size` records, one of which may be bad: halved with
+// every attempt.
 int64_t throttled_size(int64_t size, int16_t delivery_count, int16_t limit) {
   const int shift = std::min(62, delivery_count - limit + 1);
   return std::max<int64_t>(1, size >> shift);
@@ -72,7 +73,8 @@ class SharePartition::Acquirer {
   // Free pieces of [first, last] with the counts that they have.
   std::vector<AcquiredRecords> free_pieces(Offset first, Offset last) const {
     std::vector<AcquiredRecords> out;
-    for (auto at = soft_.free.at_or_after(first); at != soft_.free.ranges().end() && at->first <= last; ++at) {
+    for (auto at = soft_.free.at_or_after(first);
+         at != soft_.free.ranges().end() && at->first <= last; ++at) {
       hard_.batches.for_each_piece(
           std::max(first, at->first), std::min(last, at->second),
           [&](Offset from, Offset to, const StateBatches::Range* range) {
@@ -86,7 +88,8 @@ class SharePartition::Acquirer {
     const std::vector<AcquiredRecords> pieces =
         free_pieces(std::max(batch.first_offset, first_), std::min(batch.last_offset, last_));
     bool throttled = false;
-    for (const AcquiredRecords& piece : pieces) throttled = throttled || piece.delivery_count >= throttle_;
+    for (const AcquiredRecords& piece : pieces)
+      throttled = throttled || piece.delivery_count >= throttle_;
     if (throttled && taken_ > 0) {
       stopped_ = true;
       return;
@@ -109,10 +112,12 @@ class SharePartition::Acquirer {
       }
       int64_t size = piece.last_offset - piece.first_offset + 1;
       if (last_attempt) size = 1;
-      if (request_.mode == ShareAcquireMode::RECORD_LIMIT) size = std::min(size, max_ - taken_ - taken);
+      if (request_.mode == ShareAcquireMode::RECORD_LIMIT)
+        size = std::min(size, max_ - taken_ - taken);
       if (throttled_max > taken) size = std::min(size, throttled_max - taken);
       if (size <= 0) break;
-      add(before, {piece.first_offset, piece.first_offset + size - 1, static_cast<int16_t>(count + 1)});
+      add(before,
+          {piece.first_offset, piece.first_offset + size - 1, static_cast<int16_t>(count + 1)});
       taken += size;
       if (last_attempt || taken == throttled_max) break;
     }
@@ -123,7 +128,8 @@ class SharePartition::Acquirer {
   void add(size_t from, const AcquiredRecords& records) {
     if (decision_.acquired.size() > from) {
       AcquiredRecords& last = decision_.acquired.back();
-      if (last.last_offset + 1 == records.first_offset && last.delivery_count == records.delivery_count) {
+      if (last.last_offset + 1 == records.first_offset &&
+          last.delivery_count == records.delivery_count) {
         last.last_offset = records.last_offset;
         return;
       }
@@ -135,7 +141,8 @@ class SharePartition::Acquirer {
   Offset take_new(Offset first) {
     Offset last = last_;
     const auto free = soft_.free.at_or_after(first);
-    if (free != soft_.free.ranges().end() && free->first <= first) last = std::min(last, free->second);
+    if (free != soft_.free.ranges().end() && free->first <= first)
+      last = std::min(last, free->second);
     const auto next_batch = soft_.in_flight.upper_bound(first);
     if (next_batch != soft_.in_flight.end()) last = std::min(last, next_batch->first - 1);
     const auto next_range = hard_.batches.at_or_after(first);
@@ -164,7 +171,8 @@ class SharePartition::Acquirer {
     decision_.in_flight.push_back({first, last});
   }
 
-  // The batch that holds `offset`; when none does, because a compaction took it: the one before that hole.
+  // The batch that holds `offset`; when none does, because a compaction took it: the one before
+  // that hole.
   Offset end_of_log_batch(Offset offset) const {
     const auto after = std::upper_bound(
         request_.batches.begin(), request_.batches.end(), offset,
@@ -192,13 +200,15 @@ std::optional<Offset> SharePartition::next_fetch(int32_t max_record_locks) const
   return std::max(soft_->end_offset, soft_->log_start_offset);
 }
 
-AcquireDecision SharePartition::acquire(const AcquireRequest& request, PartitionChange& change) const {
+AcquireDecision SharePartition::acquire(const AcquireRequest& request,
+                                        PartitionChange& change) const {
   if (request.batches.empty() || request.max_records <= 0) return {};
   const Offset base = request.batches.front().base_offset;
   archive_hole(request.fetch_offset, base - 1, !request.aborted.empty(), change);
   const Offset first = std::max({base, soft_->start_offset, soft_->log_start_offset});
   Offset last = request.batches.back().last_offset;
-  int64_t max_records = std::min<int64_t>(request.max_records, request.max_record_locks - in_flight());
+  int64_t max_records =
+      std::min<int64_t>(request.max_records, request.max_record_locks - in_flight());
   if (max_records <= 0) {
     // At the limit only what is in flight already can be taken again.
     last = std::min(last, soft_->end_offset - 1);
@@ -215,7 +225,8 @@ void SharePartition::archive_hole(Offset first, Offset last, bool any_aborted,
                                   PartitionChange& change) const {
   if (first > last) return;
   first = std::max(first, soft_->start_offset);
-  for (auto at = soft_->free.at_or_after(first); at != soft_->free.ranges().end() && at->first <= last; ++at) {
+  for (auto at = soft_->free.at_or_after(first);
+       at != soft_->free.ranges().end() && at->first <= last; ++at) {
     hard_.batches.for_each_piece(
         std::max(first, at->first), std::min(last, at->second),
         [&](Offset from, Offset to, const StateBatches::Range* range) {
@@ -231,8 +242,8 @@ void SharePartition::archive_hole(Offset first, Offset last, bool any_aborted,
 }
 
 // read_committed: what an aborted producer wrote is delivered to nobody.
-void SharePartition::archive_aborted_of(const std::vector<OffsetRange>& aborted, AcquireDecision& decision,
-                                        PartitionChange& change) const {
+void SharePartition::archive_aborted_of(const std::vector<OffsetRange>& aborted,
+                                        AcquireDecision& decision, PartitionChange& change) const {
   if (aborted.empty()) return;
   std::vector<AcquiredRecords> kept;
   for (const AcquiredRecords& records : decision.acquired) {
@@ -240,13 +251,15 @@ void SharePartition::archive_aborted_of(const std::vector<OffsetRange>& aborted,
     for (const OffsetRange& gone : aborted) {
       if (gone.last_offset < at) continue;
       if (gone.first_offset > records.last_offset) break;
-      if (gone.first_offset > at) kept.push_back({at, gone.first_offset - 1, records.delivery_count});
+      if (gone.first_offset > at)
+        kept.push_back({at, gone.first_offset - 1, records.delivery_count});
       const Offset last = std::min(gone.last_offset, records.last_offset);
       change.add(std::max(at, gone.first_offset), last,
                  move_to(RecordState::AVAILABLE, RecordState::ARCHIVED), records.delivery_count);
       at = last + 1;
     }
-    if (at <= records.last_offset) kept.push_back({at, records.last_offset, records.delivery_count});
+    if (at <= records.last_offset)
+      kept.push_back({at, records.last_offset, records.delivery_count});
   }
   decision.acquired = std::move(kept);
 }

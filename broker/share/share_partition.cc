@@ -60,7 +60,8 @@ int64_t SharePartition::resolve(ProducerId producer, bool commit) {
   const int64_t resolved = hard_.batches.resolve(producer, commit, released);
   const int64_t done = hard_.batches.terminal() - done_before;
   if (done != 0) {
-    hard_.delivery_complete_count = std::max(hard_.delivery_complete_count, 0) + static_cast<int32_t>(done);
+    hard_.delivery_complete_count =
+        std::max(hard_.delivery_complete_count, 0) + static_cast<int32_t>(done);
   }
   if (soft_) {
     for (const OffsetRange& range : staged) forget_stagers(range.first_offset, range.last_offset);
@@ -73,7 +74,8 @@ int64_t SharePartition::resolve(ProducerId producer, bool commit) {
   return resolved;
 }
 
-int32_t SharePartition::delivery_complete_count_of(const StateBatches& batches, Offset start_offset) const {
+int32_t SharePartition::delivery_complete_count_of(const StateBatches& batches,
+                                                   Offset start_offset) const {
   int64_t done = batches.terminal();
   // What is done with below the start offset is at the front, and cut off by the next write.
   for (const auto& [first, range] : batches.ranges()) {
@@ -83,7 +85,8 @@ int32_t SharePartition::delivery_complete_count_of(const StateBatches& batches, 
   return static_cast<int32_t>(done);
 }
 
-ShareSnapshot::Value SharePartition::snapshot_value(const PartitionChange& change, TimeMs now_ms) const {
+ShareSnapshot::Value SharePartition::snapshot_value(const PartitionChange& change,
+                                                    TimeMs now_ms) const {
   const Offset start = std::max(start_offset(), hard_.written_start_offset);
   StateBatches merged = hard_.batches;
   merged.merge(change.batches, change.owners, start);
@@ -100,14 +103,16 @@ ShareSnapshot::Value SharePartition::snapshot_value(const PartitionChange& chang
   return value;
 }
 
-ShareUpdate SharePartition::update_of(const SharePartitionKey& key, const PartitionChange& change) const {
+ShareUpdate SharePartition::update_of(const SharePartitionKey& key,
+                                      const PartitionChange& change) const {
   const Offset start = std::max(start_offset(), hard_.written_start_offset);
   ShareUpdate update;
   update.key = key;
   update.snapshot_epoch = hard_.snapshot_epoch;
   update.leader_epoch = hard_.leader_epoch;
   update.start_offset = start;
-  update.delivery_complete_count = start < 0 ? -1 : delivery_complete_count_of(hard_.batches, start);
+  update.delivery_complete_count =
+      start < 0 ? -1 : delivery_complete_count_of(hard_.batches, start);
   for (const StateBatch& batch : change.batches) {
     if (!is_terminal(batch.delivery_state)) continue;
     const Offset first = std::max(batch.first_offset, start);
@@ -148,7 +153,8 @@ void SharePartition::apply_acquire(const std::string& member_id, const AcquireDe
     }
     extend_end(taken.last_offset + 1);
     soft.free.remove(taken.first_offset, taken.last_offset);
-    soft.acquired[taken.first_offset] = {taken.last_offset, taken.delivery_count, member_id, deadline_ms};
+    soft.acquired[taken.first_offset] = {taken.last_offset, taken.delivery_count, member_id,
+                                         deadline_ms};
     soft.locks.emplace(deadline_ms, taken.first_offset);
   }
   freed_ = freed_before;  // what was taken is nobody else's
@@ -233,20 +239,24 @@ void SharePartition::split_acquired(Offset offset) {
   soft_->acquired.emplace_hint(at, offset, std::move(right));
 }
 
-// A lock stands over AVAILABLE and over a count that is lower than its own: whatever else the log says overrides it.
+// A lock stands over AVAILABLE and over a count that is lower than its own: whatever else the log
+// says overrides it.
 void SharePartition::drop_overridden(Offset first, Offset last) {
   auto at = soft_->acquired.upper_bound(first);
   if (at != soft_->acquired.begin() && std::prev(at)->second.last_offset >= first) --at;
   std::vector<OffsetRange> over;
   for (; at != soft_->acquired.end() && at->first <= last; ++at) {
     const Acquired& acquired = at->second;
-    hard_.batches.for_each_piece(
-        at->first, acquired.last_offset, [&](Offset from, Offset to, const StateBatches::Range* range) {
-          if (range == nullptr) return;
-          if (range->state == RecordState::AVAILABLE && range->delivery_count < acquired.delivery_count) return;
-          if (range->state == RecordState::TX_PENDING) soft_->stagers[from] = {to, acquired.member_id};
-          over.push_back({from, to});
-        });
+    hard_.batches.for_each_piece(at->first, acquired.last_offset,
+                                 [&](Offset from, Offset to, const StateBatches::Range* range) {
+                                   if (range == nullptr) return;
+                                   if (range->state == RecordState::AVAILABLE &&
+                                       range->delivery_count < acquired.delivery_count)
+                                     return;
+                                   if (range->state == RecordState::TX_PENDING)
+                                     soft_->stagers[from] = {to, acquired.member_id};
+                                   over.push_back({from, to});
+                                 });
   }
   for (const OffsetRange& range : over) {
     split_acquired(range.first_offset);
@@ -272,11 +282,13 @@ void SharePartition::free_what_is_available(Offset first, Offset last) {
   last = std::min(last, soft.end_offset - 1);
   if (first > last) return;
   bool any = false;
-  hard_.batches.for_each_piece(first, last, [&](Offset from, Offset to, const StateBatches::Range* range) {
-    if (range != nullptr && range->state != RecordState::AVAILABLE) return;
-    soft.free.add(from, to);
-    any = true;
-  });
+  hard_.batches.for_each_piece(first, last,
+                               [&](Offset from, Offset to, const StateBatches::Range* range) {
+                                 if (range != nullptr && range->state != RecordState::AVAILABLE)
+                                   return;
+                                 soft.free.add(from, to);
+                                 any = true;
+                               });
   auto at = soft.acquired.upper_bound(first);
   if (at != soft.acquired.begin()) --at;
   for (; at != soft.acquired.end() && at->first <= last; ++at) {
@@ -292,15 +304,17 @@ void SharePartition::rebuild_free() {
 
 // ---------------------------------------------------------------- what both see
 
-Offset SharePartition::start_offset() const { return soft_ ? soft_->start_offset : hard_.start_offset; }
+Offset SharePartition::start_offset() const {
+  return soft_ ? soft_->start_offset : hard_.start_offset;
+}
 
 Offset SharePartition::end_offset() const {
   const Offset end = soft_ ? soft_->end_offset : hard_.batches.last_offset().value_or(-1) + 1;
   return std::max(start_offset(), end - 1);
 }
 
-// Kafka counts the span; a slow transaction must not stall the partition, so what it holds, and what is done with
-// above it, do not count (protocol 1.2).
+// Kafka counts the span; a slow transaction must not stall the partition, so what it holds, and
+// what is done with above it, do not count (protocol 1.2).
 int64_t SharePartition::in_flight() const {
   if (!soft_) return 0;
   return soft_->end_offset - soft_->start_offset - hard_.batches.staged() -

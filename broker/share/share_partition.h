@@ -1,9 +1,10 @@
-// SharePartition: one partition of a topic as one group consumes it. Takes fetched batches, returns decisions; knows
-// neither shard nor log, so that it can stand before a remote log as well.
+// SharePartition: one partition of a topic as one group consumes it. Takes fetched batches, returns
+// decisions; knows neither shard nor log, so that it can stand before a remote log as well.
 //
-// Hard state is a function of the log's records and markers; soft state (ACQUIRED, locks, where the next fetch reads)
-// is gone after a restart. Decisions are const; apply_* change hard state and drop the soft state that it overrides.
-// Costs: O(log n + what is touched). Source: semantics A.6, A.9-A.11; protocol 1.2-1.4.
+// Hard state is a function of the log's records and markers; soft state (ACQUIRED, locks, where the
+// next fetch reads) is gone after a restart. Decisions are const; apply_* change hard state and
+// drop the soft state that it overrides. Costs: O(log n + what is touched). Source: semantics A.6,
+// A.9-A.11; protocol 1.2-1.4.
 #pragma once
 
 #include <cstdint>
@@ -24,29 +25,29 @@
 namespace ackord::share {
 
 struct AcquireRequest {
-  std::vector<FetchedBatch> batches;        // ascending, as read from `fetch_offset`; control batches too
-  Offset fetch_offset = 0;                  // NextFetch's answer
+  std::vector<FetchedBatch> batches;  // ascending, as read from `fetch_offset`; control batches too
+  Offset fetch_offset = 0;            // NextFetch's answer
   Offset log_start_offset = 0;
-  std::vector<OffsetRange> aborted;         // read_committed: batches of aborted transactions, ascending
-  int32_t max_records = 500;                // MaxRecords
-  int32_t batch_size = 500;                 // BatchSize: a larger range is split at log-batch boundaries
+  std::vector<OffsetRange> aborted;  // read_committed: batches of aborted transactions, ascending
+  int32_t max_records = 500;         // MaxRecords
+  int32_t batch_size = 500;          // BatchSize: a larger range is split at log-batch boundaries
   ShareAcquireMode mode = ShareAcquireMode::BATCH_OPTIMIZED;
-  int32_t max_record_locks = 2000;          // share.partition.max.record.locks
-  int16_t delivery_count_limit = 5;         // share.delivery.count.limit
-  int32_t lock_duration_ms = 30000;         // share.record.lock.duration.ms
-  bool dlq = false;                         // the delivery limit leads to ARCHIVING
+  int32_t max_record_locks = 2000;   // share.partition.max.record.locks
+  int16_t delivery_count_limit = 5;  // share.delivery.count.limit
+  int32_t lock_duration_ms = 30000;  // share.record.lock.duration.ms
+  bool dlq = false;                  // the delivery limit leads to ARCHIVING
 };
 
 // Where a release at the delivery limit leads.
 struct DeliveryLimit {
-  int16_t count = 5;                        // share.delivery.count.limit
+  int16_t count = 5;  // share.delivery.count.limit
   bool dlq = false;
 };
 
 // What is to be logged of one share partition.
 struct PartitionChange {
   std::vector<StateBatch> batches;
-  std::vector<Owner> owners;                // of the staged ones: at most one, index 0
+  std::vector<Owner> owners;  // of the staged ones: at most one, index 0
 
   bool empty() const { return batches.empty(); }
   // At the end; a neighbour that is equal grows.
@@ -56,8 +57,9 @@ struct PartitionChange {
 };
 
 struct AcquireDecision {
-  std::vector<AcquiredRecords> acquired;    // ascending; counts already raised
-  std::vector<OffsetRange> in_flight;       // the in-flight batches that begin with it (Kafka's cached batches)
+  std::vector<AcquiredRecords> acquired;  // ascending; counts already raised
+  std::vector<OffsetRange>
+      in_flight;  // the in-flight batches that begin with it (Kafka's cached batches)
 };
 
 struct AcknowledgeRules {
@@ -73,14 +75,15 @@ class SharePartition {
     int32_t snapshot_epoch = 0;
     int32_t state_epoch = 0;
     int32_t leader_epoch = 0;
-    Offset written_start_offset = -1;       // as logged; -1 until the reset policy was applied and something written
-    Offset start_offset = -1;               // that, moved over what is done with
+    Offset written_start_offset =
+        -1;  // as logged; -1 until the reset policy was applied and something written
+    Offset start_offset = -1;  // that, moved over what is done with
     int32_t delivery_complete_count = -1;
     TimeMs create_timestamp = 0;
     TimeMs write_timestamp = 0;
     StateBatches batches;
     int32_t updates_since_snapshot = 0;
-    Offset snapshot_log_offset = 0;         // where the latest snapshot stands in the state topic
+    Offset snapshot_log_offset = 0;  // where the latest snapshot stands in the state topic
   };
   struct Acquired {
     Offset last_offset = 0;
@@ -93,15 +96,15 @@ class SharePartition {
     std::string member_id;
   };
   struct SoftState {
-    Offset start_offset = 0;                // SPSO
-    Offset end_offset = 0;                  // SPEO + 1; equal to the start: nothing is in flight
-    Offset log_start_offset = 0;            // as last seen
+    Offset start_offset = 0;      // SPSO
+    Offset end_offset = 0;        // SPEO + 1; equal to the start: nothing is in flight
+    Offset log_start_offset = 0;  // as last seen
     std::map<Offset, Acquired> acquired;
-    OffsetSet free;                         // [start, end) less what is acquired, staged or done with
-    std::map<Offset, Offset> in_flight;     // Kafka's cached batches: what throttling halves
+    OffsetSet free;                      // [start, end) less what is acquired, staged or done with
+    std::map<Offset, Offset> in_flight;  // Kafka's cached batches: what throttling halves
     std::set<std::pair<int64_t, Offset>> locks;
-    std::map<Offset, Stager> stagers;       // who had acquired what is staged now; for people
-    DeliveryLimit limit;                    // as last seen
+    std::map<Offset, Stager> stagers;  // who had acquired what is staged now; for people
+    DeliveryLimit limit;               // as last seen
   };
 
   // ---- hard
@@ -114,13 +117,14 @@ class SharePartition {
   ShareSnapshot::Value snapshot_value(const PartitionChange& change, TimeMs now_ms) const;
   ShareUpdate update_of(const SharePartitionKey& key, const PartitionChange& change) const;
 
-  // ---- soft. All but active(), soft(), activate(), drop_soft() and the views ask for an active partition.
+  // ---- soft. All but active(), soft(), activate(), drop_soft() and the views ask for an active
+  // partition.
   bool active() const { return soft_.has_value(); }
   const SoftState* soft() const { return soft_ ? &*soft_ : nullptr; }
   void activate(Offset resolved_start_offset);
   void drop_soft() { soft_.reset(); }
-  void apply_acquire(const std::string& member_id, const AcquireDecision& decision, DeliveryLimit limit,
-                     int64_t deadline_ms);
+  void apply_acquire(const std::string& member_id, const AcquireDecision& decision,
+                     DeliveryLimit limit, int64_t deadline_ms);
   void apply_renew(const std::vector<OffsetRange>& ranges, int64_t deadline_ms);
   void apply_log_start(Offset log_start_offset);
   std::optional<int64_t> earliest_deadline() const;
@@ -138,7 +142,8 @@ class SharePartition {
   // `change`: offsets that a compaction took, or that belong to aborted transactions, are ARCHIVED.
   AcquireDecision acquire(const AcquireRequest& request, PartitionChange& change) const;
   // `renewed`: ranges whose lock starts again. Nothing is to be done when the error is not NONE.
-  PartitionError acknowledge(const std::string& member_id, const std::vector<AcknowledgementBatch>& batches,
+  PartitionError acknowledge(const std::string& member_id,
+                             const std::vector<AcknowledgementBatch>& batches,
                              const AcknowledgeRules& rules, PartitionChange& change,
                              std::vector<OffsetRange>& renewed) const;
   // Null member: whoever holds them. Returns the number of offsets.
@@ -147,10 +152,11 @@ class SharePartition {
   int64_t expire(int64_t steady_ms, PartitionChange& change) const;
   // `owner` with the time of now. No change with NONE: all was staged already. Needs no soft state.
   PartitionError stage(const Owner& owner, const std::string& member_id,
-                       const std::vector<AcknowledgementBatch>& batches, bool dlq, int64_t max_staged_records,
-                       PartitionChange& change) const;
+                       const std::vector<AcknowledgementBatch>& batches, bool dlq,
+                       int64_t max_staged_records, PartitionChange& change) const;
   bool is_staged_by(const Owner& owner, const std::vector<AcknowledgementBatch>& batches) const;
-  // Of the producer's staged ranges, what lies below the log start: ARCHIVED whatever the verdict (protocol 1.2).
+  // Of the producer's staged ranges, what lies below the log start: ARCHIVED whatever the verdict
+  // (protocol 1.2).
   void archive_below_log_start(ProducerId producer, PartitionChange& change) const;
   std::vector<InFlightRange> describe(size_t max_ranges, io::Now now) const;
 

@@ -51,7 +51,8 @@ const char* read(const Value& value, std::vector<StateBatch>& batches, std::vect
     out.staged_timestamp_ms = owner.staged_timestamp_ms;
   }
   for (const auto& batch : value.state_batches) {
-    if (batch.first_offset < 0 || batch.first_offset > batch.last_offset) return "a range is ill-formed";
+    if (batch.first_offset < 0 || batch.first_offset > batch.last_offset)
+      return "a range is ill-formed";
     if (!is_known_state(batch.delivery_state)) return "a delivery state is not known";
     const auto state = static_cast<RecordState>(batch.delivery_state);
     if (state == RecordState::ACQUIRED) return "ACQUIRED is never stored";

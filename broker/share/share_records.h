@@ -1,5 +1,5 @@
-// The records of `__share_group_state` (semantics A.6, protocol 1.4): Kafka's ShareSnapshot and ShareUpdate, with the
-// owners of staged ranges in tagged fields that Kafka's own decoders skip.
+// The records of `__share_group_state` (semantics A.6, protocol 1.4): Kafka's ShareSnapshot and
+// ShareUpdate, with the owners of staged ranges in tagged fields that Kafka's own decoders skip.
 #pragma once
 
 #include <optional>
@@ -35,8 +35,8 @@ struct ShareSnapshot {
 struct ShareUpdate {
   SharePartitionKey key;
   int32_t snapshot_epoch = 0;
-  int32_t leader_epoch = -1;                // -1: unchanged
-  Offset start_offset = -1;                 // -1: unchanged
+  int32_t leader_epoch = -1;  // -1: unchanged
+  Offset start_offset = -1;   // -1: unchanged
   int32_t delivery_complete_count = -1;
   std::vector<StateBatch> state_batches;
   std::vector<Owner> owners;

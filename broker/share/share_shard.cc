@@ -6,7 +6,8 @@ namespace ackord::share {
 
 namespace {
 
-// More guards than requests can be under way: the oldest go first, and their stages are answered INVALID_TXN_STATE.
+// More guards than requests can be under way: the oldest go first, and their stages are answered
+// INVALID_TXN_STATE.
 constexpr size_t kMaxGuards = 65536;
 
 }  // namespace
@@ -32,7 +33,8 @@ bool ShareShard::snapshot_due(const SharePartition& partition) const {
 
 ShareRecord ShareShard::record_of(const SharePartitionKey& key, const SharePartition& partition,
                                   const PartitionChange& change, io::Now now) const {
-  if (snapshot_due(partition)) return ShareSnapshot{key, partition.snapshot_value(change, now.wall_ms)};
+  if (snapshot_due(partition))
+    return ShareSnapshot{key, partition.snapshot_value(change, now.wall_ms)};
   return partition.update_of(key, change);
 }
 
@@ -110,9 +112,11 @@ void ShareShard::apply_soft(const Effect& effect) {
       p.apply_acquire(acquire->member_id, acquire->decision, acquire->limit, acquire->deadline_ms);
     });
   } else if (const auto* renew = std::get_if<RenewEffect>(&effect)) {
-    change(renew->key, [&](SharePartition& p) { p.apply_renew(renew->ranges, renew->deadline_ms); });
+    change(renew->key,
+           [&](SharePartition& p) { p.apply_renew(renew->ranges, renew->deadline_ms); });
   } else if (const auto* log_start = std::get_if<LogStartEffect>(&effect)) {
-    change(log_start->key, [&](SharePartition& p) { p.apply_log_start(log_start->log_start_offset); });
+    change(log_start->key,
+           [&](SharePartition& p) { p.apply_log_start(log_start->log_start_offset); });
   } else if (const auto* drop = std::get_if<DropSoftEffect>(&effect)) {
     auto at = hard_.partitions.lower_bound({drop->group_id, Uuid{}, INT32_MIN});
     for (; at != hard_.partitions.end() && at->first.group_id == drop->group_id; ++at) {
@@ -183,8 +187,10 @@ std::optional<int64_t> ShareShard::next_deadline() const {
   return next;
 }
 
-// Kafka frees in memory first and logs later; here both are one step, so that the count survives a restart.
-ShareShard::Outcome<ShareShard::TickReply> ShareShard::decide(const coordinator::Tick&, io::Now now) const {
+// Kafka frees in memory first and logs later; here both are one step, so that the count survives a
+// restart.
+ShareShard::Outcome<ShareShard::TickReply> ShareShard::decide(const coordinator::Tick&,
+                                                              io::Now now) const {
   std::vector<Record> records;
   TickReply reply;
   for (const auto& [deadline, key] : soft_.lock_deadlines) {

@@ -1,12 +1,15 @@
-// ShareShard: one partition of `__share_group_state`: all share partitions whose key hashes to it (coordinator/shard.h).
+// ShareShard: one partition of `__share_group_state`: all share partitions whose key hashes to it
+// (coordinator/shard.h).
 //
-// Owns, per share partition, the durable delivery state (Kafka's share coordinator) and the soft state over it (Kafka's
-// SharePartition: acquired records and their locks). Being one, an acknowledgement is decided and logged in one step.
-// Pure: time, tokens and configs come with the operations. Threads: the shard's core, through ShardRunner only.
-// Rules: protocol 1.1-1.5 (stages, markers, durable form), semantics A.6 (state topic), A.9-A.11 (records).
+// Owns, per share partition, the durable delivery state (Kafka's share coordinator) and the soft
+// state over it (Kafka's SharePartition: acquired records and their locks). Being one, an
+// acknowledgement is decided and logged in one step. Pure: time, tokens and configs come with the
+// operations. Threads: the shard's core, through ShardRunner only. Rules: protocol 1.1-1.5 (stages,
+// markers, durable form), semantics A.6 (state topic), A.9-A.11 (records).
 //
-// Usual order of a ShareFetch of one partition: NextFetch → (read the log) → Acquire. A reply `inactive` means that the
-// soft state is not there (first fetch, shard reloaded, group was idle): Activate, then again.
+// Usual order of a ShareFetch of one partition: NextFetch → (read the log) → Acquire. A reply
+// `inactive` means that the soft state is not there (first fetch, shard reloaded, group was idle):
+// Activate, then again.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +32,12 @@
 
 namespace ackord::share {
 
-// ---------------------------------------------------------------- durable state: Kafka's share coordinator (A.6)
+// ---------------------------------------------------------------- durable state: Kafka's share
+// coordinator (A.6)
 
-// InitializeShareGroupState. Wipes earlier state and drops the soft one; an uninitialised start offset is -1.
-// FENCED_STATE_EPOCH; NON_EMPTY_GROUP naming the owner while records are staged; INVALID_REQUEST for negative epochs.
+// InitializeShareGroupState. Wipes earlier state and drops the soft one; an uninitialised start
+// offset is -1. FENCED_STATE_EPOCH; NON_EMPTY_GROUP naming the owner while records are staged;
+// INVALID_REQUEST for negative epochs.
 struct Initialize {
   using Reply = PartitionError;
   SharePartitionKey key;
@@ -40,7 +45,8 @@ struct Initialize {
   Offset start_offset = -1;
 };
 
-// ReadShareGroupState. INVALID_REQUEST when never initialised; FENCED_LEADER_EPOCH. A higher leader epoch is logged.
+// ReadShareGroupState. INVALID_REQUEST when never initialised; FENCED_LEADER_EPOCH. A higher leader
+// epoch is logged.
 struct Read {
   struct Reply {
     PartitionError error;
@@ -53,8 +59,8 @@ struct Read {
   int32_t leader_epoch = -1;
 };
 
-// ReadShareGroupStateSummary, and DescribeShareGroupOffsets: an unknown key is no error (-1, 0, 0, -1).
-// The offsets are those of the last write, as Kafka's. `staged_records` is ours.
+// ReadShareGroupStateSummary, and DescribeShareGroupOffsets: an unknown key is no error (-1, 0, 0,
+// -1). The offsets are those of the last write, as Kafka's. `staged_records` is ours.
 struct Summary {
   struct Reply {
     PartitionError error;
@@ -69,15 +75,16 @@ struct Summary {
   int32_t leader_epoch = -1;
 };
 
-// DeleteShareGroupState. An unknown key is success. NON_EMPTY_GROUP naming the owner while records are staged.
+// DeleteShareGroupState. An unknown key is success. NON_EMPTY_GROUP naming the owner while records
+// are staged.
 struct Delete {
   using Reply = PartitionError;
   SharePartitionKey key;
 };
 
-// WriteShareGroupState, from outside: nothing in this broker uses it. INVALID_REQUEST (never initialised, a batch over a
-// staged offset, a start offset above the first staged one, state 5 or ill-formed batches), FENCED_LEADER_EPOCH,
-// FENCED_STATE_EPOCH.
+// WriteShareGroupState, from outside: nothing in this broker uses it. INVALID_REQUEST (never
+// initialised, a batch over a staged offset, a start offset above the first staged one, state 5 or
+// ill-formed batches), FENCED_LEADER_EPOCH, FENCED_STATE_EPOCH.
 struct Write {
   using Reply = PartitionError;
   SharePartitionKey key;
@@ -88,7 +95,8 @@ struct Write {
   std::vector<StateBatch> state_batches;
 };
 
-// The topic is gone: tombstones for all its keys, staged ones included (protocol 1.2: the marker still succeeds).
+// The topic is gone: tombstones for all its keys, staged ones included (protocol 1.2: the marker
+// still succeeds).
 struct DeleteTopic {
   struct Reply {
     int32_t deleted = 0;
@@ -96,7 +104,8 @@ struct DeleteTopic {
   Uuid topic_id;
 };
 
-// Fresh snapshots for the keys whose last one is older than `older_than_ms`, so that the state topic can be pruned.
+// Fresh snapshots for the keys whose last one is older than `older_than_ms`, so that the state
+// topic can be pruned.
 struct SnapshotCold {
   struct Reply {
     int32_t snapshots = 0;
@@ -104,11 +113,13 @@ struct SnapshotCold {
   int64_t older_than_ms = 300000;
 };
 
-// ---------------------------------------------------------------- records in flight: Kafka's SharePartition (A.9-A.11)
+// ---------------------------------------------------------------- records in flight: Kafka's
+// SharePartition (A.9-A.11)
 
-// The first fetch of a group's partition after start or idleness makes the soft state. The service resolves an
-// uninitialised start offset by share.auto.offset.reset beforehand: Summary says whether it is -1.
-// INVALID_REQUEST when never initialised; FENCED_LEADER_EPOCH. Of an active one: nothing changes.
+// The first fetch of a group's partition after start or idleness makes the soft state. The service
+// resolves an uninitialised start offset by share.auto.offset.reset beforehand: Summary says
+// whether it is -1. INVALID_REQUEST when never initialised; FENCED_LEADER_EPOCH. Of an active one:
+// nothing changes.
 struct Activate {
   struct Reply {
     PartitionError error;
@@ -116,19 +127,19 @@ struct Activate {
   };
   SharePartitionKey key;
   int32_t leader_epoch = -1;
-  Offset resolved_start_offset = -1;   // used only while the stored one is -1
+  Offset resolved_start_offset = -1;  // used only while the stored one is -1
 };
 
 // Where the next fetch of this partition reads, if anywhere.
 struct NextFetch {
   struct Reply {
     PartitionError error;
-    bool inactive = false;               // Activate first
-    std::optional<Offset> offset;        // none: the in-flight limit is reached
+    bool inactive = false;         // Activate first
+    std::optional<Offset> offset;  // none: the in-flight limit is reached
   };
   SharePartitionKey key;
-  Offset log_start_offset = 0;           // a move of it is taken in (A.9)
-  int32_t max_record_locks = 2000;       // share.partition.max.record.locks
+  Offset log_start_offset = 0;      // a move of it is taken in (A.9)
+  int32_t max_record_locks = 2000;  // share.partition.max.record.locks
 };
 
 // Acquires records of the batches that a read from NextFetch's offset returned.
@@ -136,32 +147,34 @@ struct Acquire {
   struct Reply {
     PartitionError error;
     bool inactive = false;
-    std::vector<AcquiredRecords> acquired;   // ascending; aborted records are cut out
+    std::vector<AcquiredRecords> acquired;  // ascending; aborted records are cut out
     int64_t record_count = 0;
   };
   SharePartitionKey key;
   std::string member_id;
-  AcquireRequest request;                  // share_partition.h
+  AcquireRequest request;  // share_partition.h
 };
 
-// ShareAcknowledge, or a ShareFetch's piggybacked acknowledgements, for several partitions. Each all or nothing.
-// Per partition: INVALID_REQUEST, INVALID_RECORD_STATE; UNKNOWN_TOPIC_OR_PARTITION when not active (A.11).
+// ShareAcknowledge, or a ShareFetch's piggybacked acknowledgements, for several partitions. Each
+// all or nothing. Per partition: INVALID_REQUEST, INVALID_RECORD_STATE; UNKNOWN_TOPIC_OR_PARTITION
+// when not active (A.11).
 struct Acknowledge {
   struct Partition {
     SharePartitionKey key;
     std::vector<AcknowledgementBatch> batches;
-    bool dlq = false;                      // REJECT and the delivery limit lead to ARCHIVING
-    int16_t delivery_count_limit = 5;      // share.delivery.count.limit
-    int32_t lock_duration_ms = 30000;      // share.record.lock.duration.ms, for RENEW
-    bool renew_enabled = true;             // share.renew.acknowledge.enable
+    bool dlq = false;                  // REJECT and the delivery limit lead to ARCHIVING
+    int16_t delivery_count_limit = 5;  // share.delivery.count.limit
+    int32_t lock_duration_ms = 30000;  // share.record.lock.duration.ms, for RENEW
+    bool renew_enabled = true;         // share.renew.acknowledge.enable
   };
-  using Reply = std::vector<PartitionError>;   // in the order of `partitions`
+  using Reply = std::vector<PartitionError>;  // in the order of `partitions`
   std::string member_id;
-  int8_t max_type = 4;                     // 3 unless IsRenewAck
+  int8_t max_type = 4;  // 3 unless IsRenewAck
   std::vector<Partition> partitions;
 };
 
-// A session ends (final epoch, disconnect): what the member still holds in these partitions becomes AVAILABLE.
+// A session ends (final epoch, disconnect): what the member still holds in these partitions becomes
+// AVAILABLE.
 struct ReleaseMember {
   struct Reply {
     int64_t released_records = 0;
@@ -172,8 +185,9 @@ struct ReleaseMember {
   bool dlq = false;
 };
 
-// ReleaseSharePartitions: an operator frees acquired ranges, whoever holds them. All or nothing: INVALID_RECORD_STATE
-// when one of the offsets is staged; INVALID_REQUEST for ill-formed ranges; offsets that are not acquired are passed over.
+// ReleaseSharePartitions: an operator frees acquired ranges, whoever holds them. All or nothing:
+// INVALID_RECORD_STATE when one of the offsets is staged; INVALID_REQUEST for ill-formed ranges;
+// offsets that are not acquired are passed over.
 struct ReleaseRanges {
   struct Reply {
     PartitionError error;
@@ -185,20 +199,22 @@ struct ReleaseRanges {
   bool dlq = false;
 };
 
-// The group's last session on this broker is gone: its soft state is dropped, acquired records and their delivery
-// counts with it (as Kafka). Staged ranges stay.
+// The group's last session on this broker is gone: its soft state is dropped, acquired records and
+// their delivery counts with it (as Kafka). Staged ranges stay.
 struct DropSoft {
   struct Reply {};
   GroupId group_id;
 };
 
-// ---------------------------------------------------------------- transactional acknowledgements (protocol part 1)
+// ---------------------------------------------------------------- transactional acknowledgements
+// (protocol part 1)
 
-// Whose tokens and staged ranges are meant: a producer id of any epoch, or a group's batch transaction.
+// Whose tokens and staged ranges are meant: a producer id of any epoch, or a group's batch
+// transaction.
 struct OwnerId {
   ProducerId producer_id;
-  GroupId group_id;                        // batch only
-  TransactionalId transaction_id;          // batch only
+  GroupId group_id;                // batch only
+  TransactionalId transaction_id;  // batch only
   friend bool operator==(const OwnerId&, const OwnerId&) = default;
   friend auto operator<=>(const OwnerId& a, const OwnerId& b) {
     if (auto c = a.producer_id <=> b.producer_id; c != 0) return c;
@@ -211,34 +227,37 @@ struct OwnerId {
 struct TakeGuard {
   using Reply = Guard;
   OwnerId owner;
-  uint64_t token = 0;                      // random, not 0
+  uint64_t token = 0;  // random, not 0
 };
 
-// Step 8: all of one request's partitions that live in this shard. One transactional batch of ShareUpdates.
+// Step 8: all of one request's partitions that live in this shard. One transactional batch of
+// ShareUpdates.
 struct Stage {
   struct Partition {
     SharePartitionKey key;
-    std::vector<AcknowledgementBatch> batches;   // shapes and types were checked: check_staged_batches()
-    bool dlq = false;                      // decided now: a committed REJECT leads to ARCHIVING
-    int32_t max_staged_records = 200000;   // share.partition.max.staged.records
+    std::vector<AcknowledgementBatch>
+        batches;                          // shapes and types were checked: check_staged_batches()
+    bool dlq = false;                     // decided now: a committed REJECT leads to ARCHIVING
+    int32_t max_staged_records = 200000;  // share.partition.max.staged.records
   };
-  // In the order of `partitions`. INVALID_RECORD_STATE, THROTTLING_QUOTA_EXCEEDED; UNKNOWN_TOPIC_OR_PARTITION never:
-  // a key without soft state has nothing acquired. For all of them alike: INVALID_TXN_STATE or COORDINATOR_NOT_AVAILABLE
-  // (guard), INVALID_PRODUCER_EPOCH. `dooms` says whether the transaction must become abort-only (1.3).
+  // In the order of `partitions`. INVALID_RECORD_STATE, THROTTLING_QUOTA_EXCEEDED;
+  // UNKNOWN_TOPIC_OR_PARTITION never: a key without soft state has nothing acquired. For all of
+  // them alike: INVALID_TXN_STATE or COORDINATOR_NOT_AVAILABLE (guard), INVALID_PRODUCER_EPOCH.
+  // `dooms` says whether the transaction must become abort-only (1.3).
   struct PartitionReply {
     PartitionError error;
     bool dooms = false;
   };
   using Reply = std::vector<PartitionReply>;
-  Owner owner;                             // its timestamp is set by the decision
+  Owner owner;  // its timestamp is set by the decision
   Guard guard;
   std::string member_id;
-  std::optional<log::ProducerView> producer;   // the state partition's log on this producer id
+  std::optional<log::ProducerView> producer;  // the state partition's log on this producer id
   std::vector<Partition> partitions;
 };
 
-// Whether every offset is staged by this owner (epoch included) with the same type already: then a retry succeeds
-// without membership (1.1 step 5).
+// Whether every offset is staged by this owner (epoch included) with the same type already: then a
+// retry succeeds without membership (1.1 step 5).
 struct IsStagedBy {
   struct Reply {
     bool staged = false;
@@ -251,7 +270,8 @@ struct IsStagedBy {
   std::vector<Partition> partitions;
 };
 
-// A transaction ends here. INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED (1.3); a repeat is success.
+// A transaction ends here. INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED (1.3); a repeat
+// is success.
 struct Marker {
   struct Reply {
     PartitionError error;
@@ -288,8 +308,8 @@ struct StagedByOwner {
 };
 
 struct ShardConfig {
-  uint64_t incarnation = 0;                                // random, new at each load
-  int32_t snapshot_update_records_per_snapshot = 500;      // share.coordinator.…
+  uint64_t incarnation = 0;                            // random, new at each load
+  int32_t snapshot_update_records_per_snapshot = 500;  // share.coordinator.…
 };
 
 // ---------------------------------------------------------------- soft changes
@@ -302,7 +322,7 @@ struct AcquireEffect {
   SharePartitionKey key;
   std::string member_id;
   AcquireDecision decision;
-  DeliveryLimit limit;                     // what the end of a lock goes by
+  DeliveryLimit limit;  // what the end of a lock goes by
   int64_t deadline_ms = 0;
 };
 struct RenewEffect {
@@ -317,7 +337,7 @@ struct LogStartEffect {
 struct DropSoftEffect {
   GroupId group_id;
 };
-struct DeactivateEffect {                  // one key was initialised anew
+struct DeactivateEffect {  // one key was initialised anew
   SharePartitionKey key;
 };
 struct GuardEffect {
@@ -332,8 +352,8 @@ struct GuardUsedEffect {
 class ShareShard {
  public:
   using Record = ShareRecord;
-  using Effect = std::variant<ActivateEffect, AcquireEffect, RenewEffect, LogStartEffect, DropSoftEffect,
-                              DeactivateEffect, GuardEffect, GuardUsedEffect>;
+  using Effect = std::variant<ActivateEffect, AcquireEffect, RenewEffect, LogStartEffect,
+                              DropSoftEffect, DeactivateEffect, GuardEffect, GuardUsedEffect>;
   struct TickReply {
     int64_t expired_records = 0;
   };
@@ -375,10 +395,12 @@ class ShareShard {
   void apply_soft(const Effect& effect);
   std::optional<int64_t> next_deadline() const;
 
-  // The keys of which something may have become available since the last call: for waking waiting fetches, from the
-  // runner's on_applied hook. Const because it is no state: nothing is decided by it.
+  // The keys of which something may have become available since the last call: for waking waiting
+  // fetches, from the runner's on_applied hook. Const because it is no state: nothing is decided by
+  // it.
   std::vector<SharePartitionKey> take_wakes() const;
-  // Everything below is of no use to a load any more (pruning); 0 when a key has no snapshot in sight.
+  // Everything below is of no use to a load any more (pruning); 0 when a key has no snapshot in
+  // sight.
   Offset prunable_offset() const;
   // Null when never initialised.
   const SharePartition* find(const SharePartitionKey& key) const;
@@ -386,7 +408,8 @@ class ShareShard {
 
  private:
   struct HardState {
-    std::map<SharePartitionKey, SharePartition> partitions;   // each holds its own hard and soft part
+    std::map<SharePartitionKey, SharePartition>
+        partitions;  // each holds its own hard and soft part
     // Where a producer may have staged ranges; more keys than that do no harm.
     std::map<ProducerId, std::set<SharePartitionKey>> staged_by;
   };
@@ -398,7 +421,8 @@ class ShareShard {
     std::unordered_map<uint64_t, GuardState> guards;
     std::set<std::pair<OwnerId, uint64_t>> guards_by_owner;
     std::set<std::pair<int64_t, uint64_t>> guards_by_deadline;
-    std::set<std::pair<int64_t, SharePartitionKey>> lock_deadlines;   // the earliest of each partition
+    std::set<std::pair<int64_t, SharePartitionKey>>
+        lock_deadlines;  // the earliest of each partition
     std::unordered_map<SharePartitionKey, int64_t> deadline_of;
   };
 
@@ -409,7 +433,8 @@ class ShareShard {
                         const PartitionChange& change, io::Now now) const;
   bool snapshot_due(const SharePartition& partition) const;
   int16_t last_epoch_of(ProducerId id, const std::optional<log::ProducerView>& view) const;
-  ShareRecord with_leader_epoch(const SharePartitionKey& key, int32_t leader_epoch, io::Now now) const;
+  ShareRecord with_leader_epoch(const SharePartitionKey& key, int32_t leader_epoch,
+                                io::Now now) const;
   PartitionError check_write(const Write& op) const;
   bool has_staged(ProducerId id) const;
   PartitionError check_marker(const Marker& op) const;

@@ -15,16 +15,18 @@ PartitionError never_initialized() {
 
 }  // namespace
 
-PartitionError ShareShard::staged_by_others(const SharePartition& partition, const char* what) const {
+PartitionError ShareShard::staged_by_others(const SharePartition& partition,
+                                            const char* what) const {
   const auto owners = partition.hard().batches.owners();
   if (owners.empty()) return {};
-  return failure(ErrorCode::NON_EMPTY_GROUP,
-                 std::string(what) + ": records are staged by " + owners.front().first.to_string() + ".");
+  return failure(ErrorCode::NON_EMPTY_GROUP, std::string(what) + ": records are staged by " +
+                                                 owners.front().first.to_string() + ".");
 }
 
 ShareShard::Outcome<PartitionError> ShareShard::decide(const Initialize& op, io::Now now) const {
   if (op.state_epoch < 0 || op.start_offset < -1 || op.key.partition < 0) {
-    return Outcome<PartitionError>::answer(failure(ErrorCode::INVALID_REQUEST, "A number is negative."));
+    return Outcome<PartitionError>::answer(
+        failure(ErrorCode::INVALID_REQUEST, "A number is negative."));
   }
   ShareSnapshot record{op.key, ShareSnapshot::Value()};
   if (const SharePartition* partition = find(op.key)) {
@@ -51,15 +53,17 @@ ShareShard::Outcome<Read::Reply> ShareShard::decide(const Read& op, io::Now now)
   if (partition == nullptr) return Outcome<Read::Reply>::answer({never_initialized()});
   const SharePartition::HardState& hard = partition->hard();
   if (op.leader_epoch < hard.leader_epoch && op.leader_epoch != -1) {
-    return Outcome<Read::Reply>::answer(
-        {failure(ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one.")});
+    return Outcome<Read::Reply>::answer({failure(
+        ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one.")});
   }
   Read::Reply reply;
   reply.state_epoch = hard.state_epoch;
   reply.start_offset = hard.written_start_offset;
-  std::tie(reply.state_batches, reply.owners) = hard.batches.to_state_batches(hard.written_start_offset);
+  std::tie(reply.state_batches, reply.owners) =
+      hard.batches.to_state_batches(hard.written_start_offset);
   std::vector<Record> records;
-  if (op.leader_epoch > hard.leader_epoch) records.push_back(with_leader_epoch(op.key, op.leader_epoch, now));
+  if (op.leader_epoch > hard.leader_epoch)
+    records.push_back(with_leader_epoch(op.key, op.leader_epoch, now));
   return Outcome<Read::Reply>::of(std::move(records), std::move(reply));
 }
 
@@ -79,7 +83,8 @@ ShareShard::Outcome<Summary::Reply> ShareShard::decide(const Summary& op, io::No
   if (const SharePartition* partition = find(op.key)) {
     const SharePartition::HardState& hard = partition->hard();
     if (op.leader_epoch != -1 && op.leader_epoch < hard.leader_epoch) {
-      reply.error = failure(ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one.");
+      reply.error =
+          failure(ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one.");
       return Outcome<Summary::Reply>::answer(std::move(reply));
     }
     reply.initialized = true;
@@ -104,9 +109,11 @@ PartitionError ShareShard::check_write(const Write& op) const {
   const SharePartition* partition = find(op.key);
   if (partition == nullptr) return never_initialized();
   const SharePartition::HardState& hard = partition->hard();
-  if (op.leader_epoch < 0 || op.state_epoch < 0) return failure(ErrorCode::INVALID_REQUEST, "An epoch is negative.");
+  if (op.leader_epoch < 0 || op.state_epoch < 0)
+    return failure(ErrorCode::INVALID_REQUEST, "An epoch is negative.");
   if (op.leader_epoch < hard.leader_epoch) {
-    return failure(ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one.");
+    return failure(ErrorCode::FENCED_LEADER_EPOCH,
+                   "The leader epoch is older than the stored one.");
   }
   if (op.state_epoch < hard.state_epoch) {
     return failure(ErrorCode::FENCED_STATE_EPOCH, "The state epoch is older than the stored one.");
@@ -117,16 +124,18 @@ PartitionError ShareShard::check_write(const Write& op) const {
   }
   for (const StateBatch& batch : op.state_batches) {
     const auto id = static_cast<int8_t>(batch.delivery_state);
-    if (batch.first_offset < 0 || batch.first_offset > batch.last_offset || batch.delivery_count < 0 ||
-        !is_known_state(id) || batch.delivery_state == RecordState::ACQUIRED ||
+    if (batch.first_offset < 0 || batch.first_offset > batch.last_offset ||
+        batch.delivery_count < 0 || !is_known_state(id) ||
+        batch.delivery_state == RecordState::ACQUIRED ||
         batch.delivery_state == RecordState::TX_PENDING) {
       return failure(ErrorCode::INVALID_REQUEST, "A state batch is ill-formed.");
     }
     bool staged = false;
-    hard.batches.for_each_piece(batch.first_offset, batch.last_offset,
-                                [&](Offset, Offset, const StateBatches::Range* range) {
-                                  staged = staged || (range != nullptr && range->state == RecordState::TX_PENDING);
-                                });
+    hard.batches.for_each_piece(
+        batch.first_offset, batch.last_offset,
+        [&](Offset, Offset, const StateBatches::Range* range) {
+          staged = staged || (range != nullptr && range->state == RecordState::TX_PENDING);
+        });
     if (staged) return failure(ErrorCode::INVALID_REQUEST, "A state batch covers a staged record.");
   }
   return {};
@@ -151,7 +160,8 @@ ShareShard::Outcome<PartitionError> ShareShard::decide(const Write& op, io::Now 
   SharePartition written = partition;
   written.drop_soft();
   written.apply_update(update, {});
-  return Outcome<PartitionError>::of({ShareSnapshot{op.key, written.snapshot_value({}, now.wall_ms)}}, {});
+  return Outcome<PartitionError>::of(
+      {ShareSnapshot{op.key, written.snapshot_value({}, now.wall_ms)}}, {});
 }
 
 ShareShard::Outcome<DeleteTopic::Reply> ShareShard::decide(const DeleteTopic& op, io::Now) const {
@@ -163,7 +173,8 @@ ShareShard::Outcome<DeleteTopic::Reply> ShareShard::decide(const DeleteTopic& op
   return Outcome<DeleteTopic::Reply>::of(std::move(records), {deleted});
 }
 
-ShareShard::Outcome<SnapshotCold::Reply> ShareShard::decide(const SnapshotCold& op, io::Now now) const {
+ShareShard::Outcome<SnapshotCold::Reply> ShareShard::decide(const SnapshotCold& op,
+                                                            io::Now now) const {
   std::vector<Record> records;
   bool all_cold = true;
   for (const auto& [key, partition] : hard_.partitions) {

@@ -14,9 +14,12 @@ PartitionError not_active() {
   return failure(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "The share partition is not loaded.");
 }
 
-PartitionError named_twice() { return failure(ErrorCode::INVALID_REQUEST, "The partition is named twice."); }
+PartitionError named_twice() {
+  return failure(ErrorCode::INVALID_REQUEST, "The partition is named twice.");
+}
 
-// The partition as it is once a new log start is taken in. A copy only when there is one, which retention makes rare.
+// The partition as it is once a new log start is taken in. A copy only when there is one, which
+// retention makes rare.
 class AtLogStart {
  public:
   AtLogStart(const SharePartition& partition, Offset log_start_offset) : seen_(&partition) {
@@ -41,19 +44,24 @@ ShareShard::Outcome<Activate::Reply> ShareShard::decide(const Activate& op, io::
   using Answer = Outcome<Activate::Reply>;
   const SharePartition* partition = find(op.key);
   if (partition == nullptr) {
-    return Answer::answer({failure(ErrorCode::INVALID_REQUEST, "The share partition was never initialized."), -1});
+    return Answer::answer(
+        {failure(ErrorCode::INVALID_REQUEST, "The share partition was never initialized."), -1});
   }
   const SharePartition::HardState& hard = partition->hard();
   if (op.leader_epoch != -1 && op.leader_epoch < hard.leader_epoch) {
-    return Answer::answer({failure(ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one."), -1});
+    return Answer::answer(
+        {failure(ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one."),
+         -1});
   }
   if (partition->active()) return Answer::answer({{}, partition->start_offset()});
   const Offset start = hard.start_offset >= 0 ? hard.start_offset : op.resolved_start_offset;
   if (start < 0) {
-    return Answer::answer({failure(ErrorCode::INVALID_REQUEST, "The start offset is not resolved."), -1});
+    return Answer::answer(
+        {failure(ErrorCode::INVALID_REQUEST, "The start offset is not resolved."), -1});
   }
   std::vector<Record> records;
-  if (op.leader_epoch > hard.leader_epoch) records.push_back(with_leader_epoch(op.key, op.leader_epoch, now));
+  if (op.leader_epoch > hard.leader_epoch)
+    records.push_back(with_leader_epoch(op.key, op.leader_epoch, now));
   auto outcome = Answer::of(std::move(records), {{}, start});
   outcome.effects.push_back(ActivateEffect{op.key, start});
   return outcome;
@@ -93,14 +101,17 @@ ShareShard::Outcome<Acquire::Reply> ShareShard::decide(const Acquire& op, io::No
   auto outcome = Outcome<Acquire::Reply>::of(std::move(records), std::move(reply));
   if (at.moved()) outcome.effects.push_back(LogStartEffect{op.key, request.log_start_offset});
   if (!decision.acquired.empty()) {
-    outcome.effects.push_back(AcquireEffect{op.key, op.member_id, std::move(decision),
+    outcome.effects.push_back(AcquireEffect{op.key,
+                                            op.member_id,
+                                            std::move(decision),
                                             {request.delivery_count_limit, request.dlq},
                                             now.steady_ms + request.lock_duration_ms});
   }
   return outcome;
 }
 
-ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op, io::Now now) const {
+ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op,
+                                                           io::Now now) const {
   Acknowledge::Reply reply;
   std::vector<Record> records;
   std::vector<Effect> effects;
@@ -113,12 +124,15 @@ ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op
     }
     PartitionChange change;
     std::vector<OffsetRange> renewed;
-    const AcknowledgeRules rules{asked.dlq, asked.delivery_count_limit, asked.renew_enabled, op.max_type};
-    PartitionError error = partition->acknowledge(op.member_id, asked.batches, rules, change, renewed);
+    const AcknowledgeRules rules{asked.dlq, asked.delivery_count_limit, asked.renew_enabled,
+                                 op.max_type};
+    PartitionError error =
+        partition->acknowledge(op.member_id, asked.batches, rules, change, renewed);
     if (error.ok()) {
       if (!change.empty()) records.push_back(record_of(asked.key, *partition, change, now));
       if (!renewed.empty()) {
-        effects.push_back(RenewEffect{asked.key, std::move(renewed), now.steady_ms + asked.lock_duration_ms});
+        effects.push_back(
+            RenewEffect{asked.key, std::move(renewed), now.steady_ms + asked.lock_duration_ms});
       }
     }
     reply.push_back(std::move(error));
@@ -128,21 +142,23 @@ ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op
   return outcome;
 }
 
-ShareShard::Outcome<ReleaseMember::Reply> ShareShard::decide(const ReleaseMember& op, io::Now now) const {
+ShareShard::Outcome<ReleaseMember::Reply> ShareShard::decide(const ReleaseMember& op,
+                                                             io::Now now) const {
   ReleaseMember::Reply reply;
   std::vector<Record> records;
   for (const SharePartitionKey& key : std::set<SharePartitionKey>(op.keys.begin(), op.keys.end())) {
     const SharePartition* partition = find_active(key);
     if (partition == nullptr) continue;
     PartitionChange change;
-    reply.released_records +=
-        partition->release(&op.member_id, 0, INT64_MAX - 1, {op.delivery_count_limit, op.dlq}, change);
+    reply.released_records += partition->release(&op.member_id, 0, INT64_MAX - 1,
+                                                 {op.delivery_count_limit, op.dlq}, change);
     if (!change.empty()) records.push_back(record_of(key, *partition, change, now));
   }
   return Outcome<ReleaseMember::Reply>::of(std::move(records), reply);
 }
 
-ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges& op, io::Now now) const {
+ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges& op,
+                                                             io::Now now) const {
   using Answer = Outcome<ReleaseRanges::Reply>;
   const SharePartition* partition = find(op.key);
   if (partition == nullptr) return Answer::answer({not_active(), 0});
@@ -151,7 +167,9 @@ ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges
   Offset next = 0;
   for (const OffsetRange& range : op.ranges) {
     if (range.first_offset < next || range.first_offset > range.last_offset) {
-      return Answer::answer({failure(ErrorCode::INVALID_REQUEST, "The ranges are ill-formed, overlap or are not in order."), 0});
+      return Answer::answer({failure(ErrorCode::INVALID_REQUEST,
+                                     "The ranges are ill-formed, overlap or are not in order."),
+                             0});
     }
     next = range.last_offset == INT64_MAX ? INT64_MAX : range.last_offset + 1;
     bool staged = false;
@@ -161,7 +179,8 @@ ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges
           staged = staged || (piece != nullptr && piece->state == RecordState::TX_PENDING);
         });
     if (staged) {
-      return Answer::answer({failure(ErrorCode::INVALID_RECORD_STATE, "A transaction holds one of the records."), 0});
+      return Answer::answer(
+          {failure(ErrorCode::INVALID_RECORD_STATE, "A transaction holds one of the records."), 0});
     }
     if (!partition->active()) continue;
     released += partition->release(nullptr, range.first_offset, range.last_offset,

@@ -12,7 +12,8 @@ constexpr int64_t kGuardLifetimeMs = 60000;
 
 PartitionError failure(ErrorCode code, std::string why) { return {code, std::move(why)}; }
 
-// A failure for good of a stage: the transaction may not commit without these acknowledgements (1.3).
+// A failure for good of a stage: the transaction may not commit without these acknowledgements
+// (1.3).
 bool dooms(ErrorCode code) {
   return code == ErrorCode::INVALID_RECORD_STATE || code == ErrorCode::INVALID_REQUEST;
 }
@@ -27,7 +28,8 @@ ShareShard::Outcome<Guard> ShareShard::decide(const TakeGuard& op, io::Now now) 
 
 bool ShareShard::has_staged(ProducerId id) const { return last_epoch_of(id, std::nullopt) >= 0; }
 
-int16_t ShareShard::last_epoch_of(ProducerId id, const std::optional<log::ProducerView>& view) const {
+int16_t ShareShard::last_epoch_of(ProducerId id,
+                                  const std::optional<log::ProducerView>& view) const {
   int16_t last = view ? view->producer.epoch : int16_t{-1};
   const auto at = hard_.staged_by.find(id);
   if (at == hard_.staged_by.end()) return last;
@@ -39,16 +41,19 @@ int16_t ShareShard::last_epoch_of(ProducerId id, const std::optional<log::Produc
   return last;
 }
 
-PartitionError ShareShard::check_guard(const Guard& guard, const OwnerId& owner, io::Now now) const {
+PartitionError ShareShard::check_guard(const Guard& guard, const OwnerId& owner,
+                                       io::Now now) const {
   const auto at = soft_.guards.find(guard.token);
-  if (at != soft_.guards.end() && guard.incarnation == config_.incarnation && at->second.owner == owner &&
-      at->second.deadline_ms > now.steady_ms) {
+  if (at != soft_.guards.end() && guard.incarnation == config_.incarnation &&
+      at->second.owner == owner && at->second.deadline_ms > now.steady_ms) {
     return {};
   }
   if (guard.incarnation != config_.incarnation) {
-    return failure(ErrorCode::COORDINATOR_NOT_AVAILABLE, "The share state was loaded anew since the request began.");
+    return failure(ErrorCode::COORDINATOR_NOT_AVAILABLE,
+                   "The share state was loaded anew since the request began.");
   }
-  return failure(ErrorCode::INVALID_TXN_STATE, "The transaction ended while the request was under way.");
+  return failure(ErrorCode::INVALID_TXN_STATE,
+                 "The transaction ended while the request was under way.");
 }
 
 PartitionError ShareShard::check_stage(const Stage& op, io::Now now) const {
@@ -77,8 +82,10 @@ ShareShard::Outcome<Stage::Reply> ShareShard::decide(const Stage& op, io::Now no
   owner.staged_timestamp_ms = now.wall_ms;
   coordinator::Batch<Record> snapshots;
   coordinator::Batch<Record> stage;
-  // The header of the batch makes the log part of the producer's transaction; a batch transaction has no producer.
-  if (!owner.is_batch()) stage.transaction = log::ProducerStamp{owner.producer_id, owner.producer_epoch};
+  // The header of the batch makes the log part of the producer's transaction; a batch transaction
+  // has no producer.
+  if (!owner.is_batch())
+    stage.transaction = log::ProducerStamp{owner.producer_id, owner.producer_epoch};
   std::set<SharePartitionKey> seen;
   for (const Stage::Partition& asked : op.partitions) {
     PartitionError error;
@@ -87,11 +94,13 @@ ShareShard::Outcome<Stage::Reply> ShareShard::decide(const Stage& op, io::Now no
     if (!seen.insert(asked.key).second) {
       error = failure(ErrorCode::INVALID_REQUEST, "The partition is named twice.");
     } else if (partition == nullptr) {
-      error = failure(ErrorCode::INVALID_RECORD_STATE, "The record is not acquired by this member.");
+      error =
+          failure(ErrorCode::INVALID_RECORD_STATE, "The record is not acquired by this member.");
     } else {
       error = check_staged_batches(asked.batches);
       if (error.ok()) {
-        error = partition->stage(owner, op.member_id, asked.batches, asked.dlq, asked.max_staged_records, change);
+        error = partition->stage(owner, op.member_id, asked.batches, asked.dlq,
+                                 asked.max_staged_records, change);
       }
     }
     if (error.ok() && !change.empty()) {
@@ -117,23 +126,26 @@ ShareShard::Outcome<IsStagedBy::Reply> ShareShard::decide(const IsStagedBy& op, 
   reply.staged = !op.partitions.empty();
   for (const IsStagedBy::Partition& asked : op.partitions) {
     const SharePartition* partition = find(asked.key);
-    reply.staged = reply.staged && partition != nullptr && check_staged_batches(asked.batches).ok() &&
+    reply.staged = reply.staged && partition != nullptr &&
+                   check_staged_batches(asked.batches).ok() &&
                    partition->is_staged_by(op.owner, asked.batches);
   }
   return Outcome<IsStagedBy::Reply>::answer(reply);
 }
 
-// As the log's own partitions check markers, with the owners of what is staged as a second witness: their epochs do
-// not expire with the log's producer state.
+// As the log's own partitions check markers, with the owners of what is staged as a second witness:
+// their epochs do not expire with the log's producer state.
 PartitionError ShareShard::check_marker(const Marker& op) const {
   const log::EndMarker& marker = op.marker;
   const int16_t last = last_epoch_of(marker.producer.id, op.producer);
   const bool repeat = marker.transaction_version >= 2 && last >= 0 && marker.producer.epoch == last;
   if (marker.producer.epoch < last || (repeat && has_staged(marker.producer.id))) {
-    return failure(ErrorCode::INVALID_PRODUCER_EPOCH, "The marker's epoch is not above the producer's last one.");
+    return failure(ErrorCode::INVALID_PRODUCER_EPOCH,
+                   "The marker's epoch is not above the producer's last one.");
   }
   if (op.producer && marker.coordinator_epoch < op.producer->coordinator_epoch) {
-    return failure(ErrorCode::TRANSACTION_COORDINATOR_FENCED, "The marker comes from an older coordinator.");
+    return failure(ErrorCode::TRANSACTION_COORDINATOR_FENCED,
+                   "The marker comes from an older coordinator.");
   }
   return {};
 }
@@ -161,7 +173,8 @@ ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now)
     }
   }
   auto outcome = Outcome<Marker::Reply>::answer(std::move(reply));
-  // Before the marker, which then finds nothing there: what has left the log can be neither delivered nor done with.
+  // Before the marker, which then finds nothing there: what has left the log can be neither
+  // delivered nor done with.
   if (!gone.records.empty()) outcome.batches.push_back(std::move(gone));
   outcome.batches.push_back({{}, std::nullopt, op.marker});
   return outcome;

@@ -10,12 +10,14 @@ PartitionError invalid(const char* why) { return {ErrorCode::INVALID_REQUEST, wh
 
 // Common to both kinds of acknowledgement.
 PartitionError check_shape(const AcknowledgementBatch& batch) {
-  if (batch.first_offset > batch.last_offset) return invalid("The first offset is above the last one.");
+  if (batch.first_offset > batch.last_offset)
+    return invalid("The first offset is above the last one.");
   if (batch.acknowledge_types.empty()) return invalid("There are no acknowledge types.");
   const uint64_t types = batch.acknowledge_types.size();
   const uint64_t offsets =
       static_cast<uint64_t>(batch.last_offset) - static_cast<uint64_t>(batch.first_offset) + 1;
-  if (types > 1 && types != offsets) return invalid("One acknowledge type per offset is needed, or one for all.");
+  if (types > 1 && types != offsets)
+    return invalid("One acknowledge type per offset is needed, or one for all.");
   return {};
 }
 
@@ -45,7 +47,8 @@ int32_t state_partition_of(const SharePartitionKey& key, int32_t partitions) {
     i += size;
   }
   const auto signed_hash = static_cast<int32_t>(hash);
-  const int32_t positive = signed_hash == std::numeric_limits<int32_t>::min() ? 0 : std::abs(signed_hash);
+  const int32_t positive =
+      signed_hash == std::numeric_limits<int32_t>::min() ? 0 : std::abs(signed_hash);
   return positive % partitions;
 }
 
@@ -57,7 +60,8 @@ PartitionError check_acknowledgement_batches(const std::vector<AcknowledgementBa
     // Kafka lets a range begin at the end of the one before it.
     if (batch.first_offset < previous) return invalid("The ranges overlap or are not in order.");
     for (const int8_t type : batch.acknowledge_types) {
-      if (type < 0 || type > max_type) return invalid("The acknowledge type is not known or not allowed here.");
+      if (type < 0 || type > max_type)
+        return invalid("The acknowledge type is not known or not allowed here.");
     }
     previous = batch.last_offset;
   }
@@ -85,7 +89,8 @@ PartitionError check_staged_batches(const std::vector<AcknowledgementBatch>& bat
 }
 
 std::string Owner::to_string() const {
-  if (is_batch()) return "batch transaction " + (transaction_id ? transaction_id->str() : std::string("?"));
+  if (is_batch())
+    return "batch transaction " + (transaction_id ? transaction_id->str() : std::string("?"));
   std::string text =
       "producer " + std::to_string(producer_id.value) + " epoch " + std::to_string(producer_epoch);
   if (transaction_id) text += " (" + transaction_id->str() + ")";

@@ -1,8 +1,8 @@
 // What the share room's state machines take and give. Plain data; any thread.
 #pragma once
 
-#include <cstdint>
 #include <compare>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,7 +30,8 @@ struct SharePartitionKey {
   }
 };
 
-// Which partition of `__share_group_state` holds the key: abs(javaHash(to_string())) % partitions (Kafka's).
+// Which partition of `__share_group_state` holds the key: abs(javaHash(to_string())) % partitions
+// (Kafka's).
 int32_t state_partition_of(const SharePartitionKey& key, int32_t partitions);
 
 // NONE, or what a request's entry for one partition is answered.
@@ -49,20 +50,21 @@ struct AcknowledgementBatch {
   std::vector<int8_t> acknowledge_types;
 };
 
-// The shape rules of share acknowledgements (semantics A.11): ordered ranges, types present, their number and values.
-// `max_type`: 4 where RENEW is allowed, else 3. INVALID_REQUEST when broken.
+// The shape rules of share acknowledgements (semantics A.11): ordered ranges, types present, their
+// number and values. `max_type`: 4 where RENEW is allowed, else 3. INVALID_REQUEST when broken.
 PartitionError check_acknowledgement_batches(const std::vector<AcknowledgementBatch>& batches,
                                              int8_t max_type);
-// The same for a transaction: ACCEPT, REJECT and gap only, and no two ranges touch (protocol, section 0).
+// The same for a transaction: ACCEPT, REJECT and gap only, and no two ranges touch (protocol,
+// section 0).
 PartitionError check_staged_batches(const std::vector<AcknowledgementBatch>& batches);
 
-// Who holds a staged record: a producer's transaction, or a batch transaction (producer_id -1), whose id is scoped by
-// the group of the share partition.
+// Who holds a staged record: a producer's transaction, or a batch transaction (producer_id -1),
+// whose id is scoped by the group of the share partition.
 struct Owner {
   ProducerId producer_id;
   int16_t producer_epoch = -1;
   std::optional<TransactionalId> transaction_id;
-  TimeMs staged_timestamp_ms = 0;   // of its first record in this share partition
+  TimeMs staged_timestamp_ms = 0;  // of its first record in this share partition
 
   bool is_batch() const { return producer_id.value < 0; }
   // "producer 7 epoch 3 (tx)", "batch transaction b": for messages.
@@ -70,10 +72,11 @@ struct Owner {
   friend bool operator==(const Owner&, const Owner&) = default;
 };
 
-// Promise that a stage under way may still come (protocol 1.3): made by TakeGuard, used up by its Stage.
+// Promise that a stage under way may still come (protocol 1.3): made by TakeGuard, used up by its
+// Stage.
 struct Guard {
   uint64_t token = 0;
-  uint64_t incarnation = 0;   // of the shard that gave it
+  uint64_t incarnation = 0;  // of the shard that gave it
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
@@ -105,9 +108,9 @@ struct InFlightRange {
   Offset last_offset = 0;
   RecordState state = RecordState::AVAILABLE;
   int16_t delivery_count = 0;
-  std::optional<std::string> member_id;    // of an ACQUIRED range
-  int64_t lock_expires_in_ms = -1;         // of an ACQUIRED range
-  std::optional<Owner> owner;              // of a TX_PENDING range
+  std::optional<std::string> member_id;  // of an ACQUIRED range
+  int64_t lock_expires_in_ms = -1;       // of an ACQUIRED range
+  std::optional<Owner> owner;            // of a TX_PENDING range
   int64_t staged_for_ms = -1;
   int8_t acknowledge_type = -1;
   friend bool operator==(const InFlightRange&, const InFlightRange&) = default;
@@ -119,9 +122,9 @@ struct StateBatch {
   Offset last_offset = 0;
   RecordState delivery_state = RecordState::AVAILABLE;
   int16_t delivery_count = 0;
-  int16_t owner_index = -1;                // into the owners beside it; -1 unless TX_PENDING
+  int16_t owner_index = -1;  // into the owners beside it; -1 unless TX_PENDING
   int8_t staged_ack_type = -1;
-  int8_t staged_delivery_state = -1;       // the state that a commit brings
+  int8_t staged_delivery_state = -1;  // the state that a commit brings
   friend bool operator==(const StateBatch&, const StateBatch&) = default;
 };
 
@@ -130,7 +133,9 @@ struct StateBatch {
 template <>
 struct std::hash<ackord::share::SharePartitionKey> {
   size_t operator()(const ackord::share::SharePartitionKey& key) const {
-    return (std::hash<ackord::GroupId>()(key.group_id) * 31 + std::hash<ackord::Uuid>()(key.topic_id)) * 31 +
+    return (std::hash<ackord::GroupId>()(key.group_id) * 31 +
+            std::hash<ackord::Uuid>()(key.topic_id)) *
+               31 +
            static_cast<size_t>(key.partition);
   }
 };

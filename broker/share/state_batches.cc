@@ -21,7 +21,8 @@ int64_t overlap(Offset first, Offset last, Offset from, Offset to) {
 
 }  // namespace
 
-void StateBatches::assign(const std::vector<StateBatch>& batches, const std::vector<Owner>& owners) {
+void StateBatches::assign(const std::vector<StateBatch>& batches,
+                          const std::vector<Owner>& owners) {
   *this = StateBatches();
   merge(batches, owners, std::numeric_limits<Offset>::min());
 }
@@ -31,7 +32,8 @@ void StateBatches::merge(const std::vector<StateBatch>& batches, const std::vect
   cut_below(start_offset);
   for (const StateBatch& batch : batches) {
     Offset first = batch.first_offset;
-    if (first < start_offset) first = std::max(first, std::min(start_offset, first_staged().value_or(start_offset)));
+    if (first < start_offset)
+      first = std::max(first, std::min(start_offset, first_staged().value_or(start_offset)));
     if (first > batch.last_offset) continue;
     Range range{batch.last_offset, batch.delivery_state, batch.delivery_count};
     if (batch.delivery_state == RecordState::TX_PENDING) {
@@ -56,7 +58,8 @@ void StateBatches::merge(const std::vector<StateBatch>& batches, const std::vect
   settle_staged_mark();
 }
 
-int64_t StateBatches::resolve(ProducerId producer, bool commit, std::vector<OffsetRange>& released) {
+int64_t StateBatches::resolve(ProducerId producer, bool commit,
+                              std::vector<OffsetRange>& released) {
   int64_t resolved = 0;
   std::vector<int32_t> slots;
   for (auto at = slots_.lower_bound({producer.value, INT16_MIN, false, ""});
@@ -88,7 +91,8 @@ std::pair<std::vector<StateBatch>, std::vector<Owner>> StateBatches::to_state_ba
     StateBatch batch{std::max(at->first, start_offset), range.last_offset, range.state,
                      range.delivery_count};
     if (range.owner != kNoOwner) {
-      const auto [index, is_new] = indexes.emplace(range.owner, static_cast<int16_t>(indexes.size()));
+      const auto [index, is_new] =
+          indexes.emplace(range.owner, static_cast<int16_t>(indexes.size()));
       if (is_new) out.second.push_back(owner_of(range.owner));
       batch.owner_index = index->second;
       batch.staged_ack_type = range.ack_type;
@@ -125,7 +129,8 @@ std::vector<std::pair<Owner, int64_t>> StateBatches::owners() const {
 
 int16_t StateBatches::highest_epoch(ProducerId producer) const {
   auto at = slots_.lower_bound({producer.value, INT16_MAX, true, ""});
-  // Identities of one producer are ordered by epoch; the bound may stand before owners of the highest one.
+  // Identities of one producer are ordered by epoch; the bound may stand before owners of the
+  // highest one.
   while (at != slots_.end() && std::get<0>(at->first) == producer.value) ++at;
   if (at == slots_.begin()) return -1;
   --at;
@@ -234,7 +239,8 @@ void StateBatches::split_at(Offset offset) {
 void StateBatches::put(Offset first, Offset last, const Range& range) {
   split_at(first);
   split_at(last + 1);
-  for (auto at = ranges_.lower_bound(first); at != ranges_.end() && at->first <= last;) at = erase(at);
+  for (auto at = ranges_.lower_bound(first); at != ranges_.end() && at->first <= last;)
+    at = erase(at);
   Range whole = range;
   whole.last_offset = last;
   const auto after = ranges_.find(last + 1);
@@ -267,7 +273,8 @@ void StateBatches::settle_staged_mark() {
   const Offset to = std::max(*first, mark_) - 1;
   int64_t between = 0;
   for (auto at = at_or_after(from); at != ranges_.end() && at->first <= to; ++at) {
-    if (is_terminal(at->second.state)) between += overlap(at->first, at->second.last_offset, from, to);
+    if (is_terminal(at->second.state))
+      between += overlap(at->first, at->second.last_offset, from, to);
   }
   terminal_below_ += *first > mark_ ? between : -between;
   mark_ = *first;

@@ -1,8 +1,9 @@
-// StateBatches: the logged states of one share partition as an interval map, and Kafka's combiner with what staging adds.
+// StateBatches: the logged states of one share partition as an interval map, and Kafka's combiner
+// with what staging adds.
 //
-// Hard state: changed by records and markers only. An offset that no range covers is AVAILABLE with count 0. Ranges never
-// overlap; neighbours that are equal in everything are one. Costs: O(log n + ranges touched).
-// Source: semantics A.6 (merge rule), protocol 1.4.
+// Hard state: changed by records and markers only. An offset that no range covers is AVAILABLE with
+// count 0. Ranges never overlap; neighbours that are equal in everything are one. Costs: O(log n +
+// ranges touched). Source: semantics A.6 (merge rule), protocol 1.4.
 #pragma once
 
 #include <algorithm>
@@ -27,34 +28,39 @@ class StateBatches {
     Offset last_offset = 0;
     RecordState state = RecordState::AVAILABLE;
     int16_t delivery_count = 0;
-    int32_t owner = kNoOwner;            // a slot of owner_of()
+    int32_t owner = kNoOwner;  // a slot of owner_of()
     int8_t ack_type = -1;
     RecordState state_on_commit = RecordState::AVAILABLE;
 
     bool same_as(const Range& other) const {
-      return state == other.state && delivery_count == other.delivery_count && owner == other.owner &&
-             ack_type == other.ack_type && state_on_commit == other.state_on_commit;
+      return state == other.state && delivery_count == other.delivery_count &&
+             owner == other.owner && ack_type == other.ack_type &&
+             state_on_commit == other.state_on_commit;
     }
   };
   using Map = std::map<Offset, Range>;
 
   // Takes over a snapshot.
   void assign(const std::vector<StateBatch>& batches, const std::vector<Owner>& owners);
-  // Takes in an update. A range in state 5 replaces what it covers, whatever covers a staged offset replaces it; else the
-  // higher delivery count wins, then the higher state. What lies below `start_offset` is cut off first and afterwards,
-  // but never from the first staged offset on.
-  void merge(const std::vector<StateBatch>& batches, const std::vector<Owner>& owners, Offset start_offset);
-  // A marker: every range of the producer takes the state of the verdict; this replaces, it never merges. The ranges
-  // that became AVAILABLE are added to `released`. Returns the number of offsets.
+  // Takes in an update. A range in state 5 replaces what it covers, whatever covers a staged offset
+  // replaces it; else the higher delivery count wins, then the higher state. What lies below
+  // `start_offset` is cut off first and afterwards, but never from the first staged offset on.
+  void merge(const std::vector<StateBatch>& batches, const std::vector<Owner>& owners,
+             Offset start_offset);
+  // A marker: every range of the producer takes the state of the verdict; this replaces, it never
+  // merges. The ranges that became AVAILABLE are added to `released`. Returns the number of
+  // offsets.
   int64_t resolve(ProducerId producer, bool commit, std::vector<OffsetRange>& released);
 
   // The states from `start_offset` on, with the owners they refer to, in a fixed order.
-  std::pair<std::vector<StateBatch>, std::vector<Owner>> to_state_batches(Offset start_offset) const;
+  std::pair<std::vector<StateBatch>, std::vector<Owner>> to_state_batches(
+      Offset start_offset) const;
 
   const Map& ranges() const { return ranges_; }
   // The range that covers `offset`, else the first one above it.
   Map::const_iterator at_or_after(Offset offset) const;
-  // Splits [first, last] at the ranges' edges and calls visit(first, last, const Range*) in order; null: not covered.
+  // Splits [first, last] at the ranges' edges and calls visit(first, last, const Range*) in order;
+  // null: not covered.
   template <class Visit>
   void for_each_piece(Offset first, Offset last, Visit&& visit) const;
 
@@ -100,11 +106,12 @@ class StateBatches {
   std::map<int32_t, OwnerState> owners_;
   std::map<Identity, int32_t> slots_;
   int32_t next_slot_ = 0;
-  std::vector<int32_t> unused_slots_;   // perhaps: looked at when an operation ends
+  std::vector<int32_t> unused_slots_;  // perhaps: looked at when an operation ends
   std::set<Offset> staged_first_offsets_;
   int64_t staged_ = 0;
   int64_t terminal_ = 0;
-  // terminal_below_ = terminal offsets below mark_, so that a count beside the first staged offset needs no walk over all.
+  // terminal_below_ = terminal offsets below mark_, so that a count beside the first staged offset
+  // needs no walk over all.
   Offset mark_ = 0;
   int64_t terminal_below_ = 0;
 };

@@ -1,5 +1,5 @@
-// Random operations on one share shard against a model that holds one entry per offset, and after each of them a load
-// from the log, whose hard state must be the live one.
+// Random operations on one share shard against a model that holds one entry per offset, and after
+// each of them a load from the log, whose hard state must be the live one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,16 +19,17 @@ constexpr Offset kLogEnd = 400;
 
 struct ModelRecord {
   RecordState state = RecordState::AVAILABLE;
-  int16_t count = 0;        // as acquired
+  int16_t count = 0;  // as acquired
   std::string member;
   int64_t deadline = 0;
-  int64_t owner = -1;       // producer id
+  int64_t owner = -1;  // producer id
   int8_t type = -1;
 };
 
 class Model {
  public:
-  Model(uint64_t seed, int32_t updates_per_snapshot) : random_(seed), harness_(updates_per_snapshot) {
+  Model(uint64_t seed, int32_t updates_per_snapshot)
+      : random_(seed), harness_(updates_per_snapshot) {
     records_.resize(kLogEnd);
     for (int32_t i = 0; i < 2; ++i) {
       EXPECT_TRUE(harness_.run(Initialize{other(i), 0, 0}).ok());
@@ -38,14 +39,24 @@ class Model {
 
   void step() {
     switch (pick(14)) {
-      case 0: case 1: case 2: acquire(); break;
-      case 3: case 4: acknowledge(); break;
-      case 5: case 6: case 7: stage(); break;
-      case 8: case 9: marker(); break;
+      case 0:
+      case 1:
+      case 2: acquire(); break;
+      case 3:
+      case 4: acknowledge(); break;
+      case 5:
+      case 6:
+      case 7: stage(); break;
+      case 8:
+      case 9: marker(); break;
       case 10: pass_time(); break;
       case 11: release(); break;
-      case 12: if (pick(3) == 0) move_log_start(); break;
-      default: if (pick(6) == 0) forget_soft(); break;
+      case 12:
+        if (pick(3) == 0) move_log_start();
+        break;
+      default:
+        if (pick(6) == 0) forget_soft();
+        break;
     }
     check();
   }
@@ -56,7 +67,9 @@ class Model {
   static SharePartitionKey other(int32_t partition) { return {GroupId("g"), Uuid{{1}}, partition}; }
   static SharePartitionKey key() { return other(0); }
   const SharePartition& partition() const { return *harness_.shard_view().find(key()); }
-  uint64_t pick(uint64_t below) { return std::uniform_int_distribution<uint64_t>(0, below - 1)(random_); }
+  uint64_t pick(uint64_t below) {
+    return std::uniform_int_distribution<uint64_t>(0, below - 1)(random_);
+  }
   std::string member() { return "m" + std::to_string(pick(3)); }
   OffsetRange range() {
     const Offset first = std::max<Offset>(0, start() - 2) + static_cast<Offset>(pick(30));
@@ -66,14 +79,15 @@ class Model {
   OffsetRange acquired_range(const std::string& who) {
     std::vector<Offset> mine;
     for (Offset at = 0; at < kLogEnd; ++at) {
-      if (records_[at].state == RecordState::ACQUIRED && records_[at].member == who) mine.push_back(at);
+      if (records_[at].state == RecordState::ACQUIRED && records_[at].member == who)
+        mine.push_back(at);
     }
     if (mine.empty() || pick(5) == 0) return range();
     const Offset first = mine[pick(mine.size())];
     Offset last = first;
     const auto length = static_cast<Offset>(pick(6));
-    while (last - first < length && last + 1 < kLogEnd && records_[last + 1].state == RecordState::ACQUIRED &&
-           records_[last + 1].member == who) {
+    while (last - first < length && last + 1 < kLogEnd &&
+           records_[last + 1].state == RecordState::ACQUIRED && records_[last + 1].member == who) {
       ++last;
     }
     return {first, last};
@@ -96,7 +110,8 @@ class Model {
     op.request.max_record_locks = 200;
     op.request.delivery_count_limit = kLimit;
     op.request.lock_duration_ms = kLockMs;
-    for (Offset base = *next.offset / 5 * 5; base < kLogEnd && op.request.batches.size() < 4; base += 5) {
+    for (Offset base = *next.offset / 5 * 5; base < kLogEnd && op.request.batches.size() < 4;
+         base += 5) {
       op.request.batches.push_back({base, base + 4});
     }
     const auto reply = harness_.run(op);
@@ -122,29 +137,35 @@ class Model {
   }
 
   static RecordState released(Offset at, const ModelRecord& record, Offset log_start) {
-    return at < log_start || record.count >= kLimit ? RecordState::ARCHIVED : RecordState::AVAILABLE;
+    return at < log_start || record.count >= kLimit ? RecordState::ARCHIVED
+                                                    : RecordState::AVAILABLE;
   }
   void end_lock(Offset at) {
     records_[at].state = released(at, records_[at], seen_log_start());
     records_[at].member.clear();
   }
-  Offset seen_log_start() const { return partition().active() ? partition().soft()->log_start_offset : 0; }
+  Offset seen_log_start() const {
+    return partition().active() ? partition().soft()->log_start_offset : 0;
+  }
 
   void acknowledge() {
     Acknowledge op;
     op.member_id = member();
     const OffsetRange r = acquired_range(op.member_id);
     std::vector<int8_t> types;
-    for (Offset at = r.first_offset; at <= r.last_offset; ++at) types.push_back(static_cast<int8_t>(pick(5)));
+    for (Offset at = r.first_offset; at <= r.last_offset; ++at)
+      types.push_back(static_cast<int8_t>(pick(5)));
     if (pick(2)) types.resize(1);
     const Offset begin = start();
     const Offset end = partition().soft()->end_offset;
     bool held = true;
     for (Offset at = std::max(begin, r.first_offset); at <= r.last_offset; ++at) {
-      held = held && records_[at].state == RecordState::ACQUIRED && records_[at].member == op.member_id;
+      held = held && records_[at].state == RecordState::ACQUIRED &&
+             records_[at].member == op.member_id;
     }
     ErrorCode expected = held ? ErrorCode::NONE : ErrorCode::INVALID_RECORD_STATE;
-    if (r.last_offset >= begin && r.last_offset >= end && begin != end) expected = ErrorCode::INVALID_REQUEST;
+    if (r.last_offset >= begin && r.last_offset >= end && begin != end)
+      expected = ErrorCode::INVALID_REQUEST;
     Acknowledge::Partition asked{key(), {{r.first_offset, r.last_offset, types}}};
     asked.delivery_count_limit = kLimit;
     asked.lock_duration_ms = kLockMs;
@@ -176,11 +197,14 @@ class Model {
     bool good = true;
     for (Offset at = r.first_offset; at <= r.last_offset; ++at) {
       const ModelRecord& record = records_[at];
-      const bool again = record.state == RecordState::TX_PENDING && record.owner == pid && record.type == type;
-      good = good && (again || (record.state == RecordState::ACQUIRED && record.member == op.member_id));
+      const bool again =
+          record.state == RecordState::TX_PENDING && record.owner == pid && record.type == type;
+      good = good &&
+             (again || (record.state == RecordState::ACQUIRED && record.member == op.member_id));
     }
     const auto reply = harness_.run(op);
-    ASSERT_EQ(reply.at(0).error.error_code, good ? ErrorCode::NONE : ErrorCode::INVALID_RECORD_STATE)
+    ASSERT_EQ(reply.at(0).error.error_code,
+              good ? ErrorCode::NONE : ErrorCode::INVALID_RECORD_STATE)
         << reply.at(0).error.error_message;
     if (!good) return;
     for (Offset at = r.first_offset; at <= r.last_offset; ++at) {
@@ -194,7 +218,10 @@ class Model {
     const int64_t pid = static_cast<int64_t>(pick(3));
     const bool new_protocol = pick(2) != 0;
     if (new_protocol) ++epochs_[pid];
-    Marker op{{{ProducerId(pid), epochs_[pid]}, pick(2) != 0, 0, static_cast<int8_t>(new_protocol ? 2 : 1)},
+    Marker op{{{ProducerId(pid), epochs_[pid]},
+               pick(2) != 0,
+               0,
+               static_cast<int8_t>(new_protocol ? 2 : 1)},
               harness_.producer(ProducerId(pid))};
     const auto reply = harness_.run(op);
     ASSERT_TRUE(reply.error.ok()) << reply.error.error_message;
@@ -219,7 +246,9 @@ class Model {
     const auto reply = harness_.tick();
     int64_t expired = 0;
     for (Offset at = 0; at < kLogEnd; ++at) {
-      if (records_[at].state != RecordState::ACQUIRED || records_[at].deadline > harness_.now().steady_ms) continue;
+      if (records_[at].state != RecordState::ACQUIRED ||
+          records_[at].deadline > harness_.now().steady_ms)
+        continue;
       end_lock(at);
       ++expired;
     }
@@ -239,7 +268,8 @@ class Model {
   }
 
   void move_log_start() {
-    log_start_ = std::min<Offset>(kLogEnd, std::max(log_start_, start() + static_cast<Offset>(pick(12))));
+    log_start_ =
+        std::min<Offset>(kLogEnd, std::max(log_start_, start() + static_cast<Offset>(pick(12))));
     harness_.run(NextFetch{key(), log_start_, 200});
   }
 
@@ -259,9 +289,10 @@ class Model {
   }
   int16_t logged_count(Offset at) const {
     int16_t count = 0;
-    partition().hard().batches.for_each_piece(at, at, [&](Offset, Offset, const StateBatches::Range* range) {
-      if (range != nullptr) count = range->delivery_count;
-    });
+    partition().hard().batches.for_each_piece(
+        at, at, [&](Offset, Offset, const StateBatches::Range* range) {
+          if (range != nullptr) count = range->delivery_count;
+        });
     return count;
   }
 
@@ -275,7 +306,8 @@ class Model {
       const ModelRecord& record = records_[at];
       staged += record.state == RecordState::TX_PENDING;
       if (at >= start()) continue;
-      ASSERT_TRUE(is_terminal(record.state) || (record.state == RecordState::AVAILABLE && at < log_start_))
+      ASSERT_TRUE(is_terminal(record.state) ||
+                  (record.state == RecordState::AVAILABLE && at < log_start_))
           << at << " is below the start offset but " << name_of(record.state);
     }
     ASSERT_EQ(partition().hard().batches.staged(), staged);
@@ -312,13 +344,14 @@ class Model {
     for (Offset at = 0; at < kLogEnd; ++at) {
       const auto range = soft.free.at_or_after(at);
       const bool free = range != soft.free.ranges().end() && range->first <= at;
-      ASSERT_EQ(free, at >= std::max(soft.start_offset, soft.log_start_offset) && at < soft.end_offset &&
-                          records_[at].state == RecordState::AVAILABLE)
+      ASSERT_EQ(free, at >= std::max(soft.start_offset, soft.log_start_offset) &&
+                          at < soft.end_offset && records_[at].state == RecordState::AVAILABLE)
           << at;
     }
     std::optional<int64_t> deadline;
     for (const ModelRecord& record : records_) {
-      if (record.state == RecordState::ACQUIRED) deadline = std::min(deadline.value_or(INT64_MAX), record.deadline);
+      if (record.state == RecordState::ACQUIRED)
+        deadline = std::min(deadline.value_or(INT64_MAX), record.deadline);
     }
     ASSERT_EQ(partition().earliest_deadline(), deadline);
   }

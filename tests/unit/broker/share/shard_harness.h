@@ -1,5 +1,5 @@
-// Runs a ShareShard as ShardRunner does, over a log in memory that holds encoded records, and knows what the log would
-// know of producers. Reloading replays that log, through the codec.
+// Runs a ShareShard as ShardRunner does, over a log in memory that holds encoded records, and knows
+// what the log would know of producers. Reloading replays that log, through the codec.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,8 @@ class ShardHarness {
   const std::vector<coordinator::Batch<ShareRecord>>& written() const { return written_; }
   std::vector<ShareRecord> records() const {
     std::vector<ShareRecord> out;
-    for (const auto& batch : written_) out.insert(out.end(), batch.records.begin(), batch.records.end());
+    for (const auto& batch : written_)
+      out.insert(out.end(), batch.records.begin(), batch.records.end());
     return out;
   }
 
@@ -78,7 +79,8 @@ class ShardHarness {
       coordinator::RecordContext context{batch.base_offset, batch.timestamp_ms, batch.transaction};
       if (batch.marker) fresh.apply_end_marker(*batch.marker, context);
       for (const log::EncodedRecord& encoded : batch.records) {
-        const Result<std::optional<ShareRecord>> record = ShareShard::decode(encoded.key, encoded.value);
+        const Result<std::optional<ShareRecord>> record =
+            ShareShard::decode(encoded.key, encoded.value);
         EXPECT_TRUE(record.has_value() && record->has_value());
         fresh.apply(**record, context);
         ++context.offset;
@@ -98,7 +100,8 @@ class ShardHarness {
     if (batch.marker) {
       log::ProducerView& view = producers_[batch.marker->producer.id];
       EXPECT_GE(batch.marker->producer.epoch, view.producer.epoch) << "the log would refuse it";
-      EXPECT_GE(batch.marker->coordinator_epoch, view.coordinator_epoch) << "the log would refuse it";
+      EXPECT_GE(batch.marker->coordinator_epoch, view.coordinator_epoch)
+          << "the log would refuse it";
       view = {batch.marker->producer, -1, now_.wall_ms, batch.marker->coordinator_epoch, -1};
       shard_.apply_end_marker(*batch.marker, context);
       ++log_end_;
@@ -110,8 +113,10 @@ class ShardHarness {
     }
     for (const ShareRecord& record : batch.records) {
       log::EncodedRecord encoded = ShareShard::encode(record);
-      const Result<std::optional<ShareRecord>> read = ShareShard::decode(encoded.key, encoded.value);
-      EXPECT_TRUE(read.has_value() && read->has_value() && **read == record) << "the codec changes a record";
+      const Result<std::optional<ShareRecord>> read =
+          ShareShard::decode(encoded.key, encoded.value);
+      EXPECT_TRUE(read.has_value() && read->has_value() && **read == record)
+          << "the codec changes a record";
       stored.records.push_back(std::move(encoded));
       shard_.apply(record, context);
       ++context.offset;
@@ -133,19 +138,23 @@ class ShardHarness {
 // One share partition's hard state, all of it, as text.
 inline std::string hard_text(const SharePartition& partition) {
   const SharePartition::HardState& hard = partition.hard();
-  std::string out = "epochs " + std::to_string(hard.snapshot_epoch) + "/" + std::to_string(hard.state_epoch) + "/" +
-                    std::to_string(hard.leader_epoch) + " start " + std::to_string(hard.written_start_offset) + "/" +
-                    std::to_string(hard.start_offset) + " done " + std::to_string(hard.delivery_complete_count) +
-                    " times " + std::to_string(hard.create_timestamp) + "/" + std::to_string(hard.write_timestamp) +
-                    " updates " + std::to_string(hard.updates_since_snapshot) + " at " +
-                    std::to_string(hard.snapshot_log_offset) + " staged " + std::to_string(hard.batches.staged()) +
-                    " terminal " + std::to_string(hard.batches.terminal()) + "/" +
-                    std::to_string(hard.batches.terminal_above_staged());
+  std::string out =
+      "epochs " + std::to_string(hard.snapshot_epoch) + "/" + std::to_string(hard.state_epoch) +
+      "/" + std::to_string(hard.leader_epoch) + " start " +
+      std::to_string(hard.written_start_offset) + "/" + std::to_string(hard.start_offset) +
+      " done " + std::to_string(hard.delivery_complete_count) + " times " +
+      std::to_string(hard.create_timestamp) + "/" + std::to_string(hard.write_timestamp) +
+      " updates " + std::to_string(hard.updates_since_snapshot) + " at " +
+      std::to_string(hard.snapshot_log_offset) + " staged " +
+      std::to_string(hard.batches.staged()) + " terminal " +
+      std::to_string(hard.batches.terminal()) + "/" +
+      std::to_string(hard.batches.terminal_above_staged());
   const auto [batches, owners] = hard.batches.to_state_batches(0);
   for (const StateBatch& batch : batches) {
-    out += "\n " + std::to_string(batch.first_offset) + "-" + std::to_string(batch.last_offset) + " " +
-           std::string(name_of(batch.delivery_state)) + " x" + std::to_string(batch.delivery_count) + " " +
-           std::to_string(batch.owner_index) + " " + std::to_string(batch.staged_ack_type) + " " +
+    out += "\n " + std::to_string(batch.first_offset) + "-" + std::to_string(batch.last_offset) +
+           " " + std::string(name_of(batch.delivery_state)) + " x" +
+           std::to_string(batch.delivery_count) + " " + std::to_string(batch.owner_index) + " " +
+           std::to_string(batch.staged_ack_type) + " " +
            std::to_string(batch.staged_delivery_state);
   }
   for (const Owner& owner : owners) {

@@ -47,9 +47,12 @@ std::string type_text(int8_t type) { return type >= 0 && type < 5 ? kTypes[type]
 // "p7e3": producer 7 in epoch 3. Every producer p has the transactional id "tx-p".
 log::ProducerStamp stamp_of(const std::string& word) {
   const size_t e = word.find('e');
-  return {ProducerId(std::stoll(word.substr(1, e - 1))), static_cast<int16_t>(std::stoi(word.substr(e + 1)))};
+  return {ProducerId(std::stoll(word.substr(1, e - 1))),
+          static_cast<int16_t>(std::stoi(word.substr(e + 1)))};
 }
-std::string stamp_text(ProducerId id, int16_t epoch) { return "p" + num(id.value) + "e" + num(epoch); }
+std::string stamp_text(ProducerId id, int16_t epoch) {
+  return "p" + num(id.value) + "e" + num(epoch);
+}
 
 class Transcript {
  public:
@@ -72,15 +75,31 @@ class Transcript {
  private:
   void execute(const Words& words) {
     static const std::map<std::string, void (Transcript::*)(const Words&)> kCommands = {
-        {"acquire", &Transcript::acquire}, {"ack", &Transcript::ack},       {"init", &Transcript::init},
-        {"activate", &Transcript::activate}, {"next", &Transcript::next},   {"guard", &Transcript::guard},
-        {"stage", &Transcript::stage},     {"staged", &Transcript::staged}, {"marker", &Transcript::marker},
-        {"expire", &Transcript::expire},   {"wait", &Transcript::expire},   {"reload", &Transcript::reload},
-        {"release", &Transcript::release}, {"free", &Transcript::free},     {"idle", &Transcript::idle},
-        {"delete", &Transcript::remove},   {"topic-deleted", &Transcript::remove_topic},
-        {"read", &Transcript::read},       {"summary", &Transcript::summary}, {"write", &Transcript::write},
-        {"cold", &Transcript::cold},       {"show", &Transcript::show},     {"key", &Transcript::use_key},
-        {"snapshot-every", &Transcript::snapshot_every}, {"set", &Transcript::set},
+        {"acquire", &Transcript::acquire},
+        {"ack", &Transcript::ack},
+        {"init", &Transcript::init},
+        {"activate", &Transcript::activate},
+        {"next", &Transcript::next},
+        {"guard", &Transcript::guard},
+        {"stage", &Transcript::stage},
+        {"staged", &Transcript::staged},
+        {"marker", &Transcript::marker},
+        {"expire", &Transcript::expire},
+        {"wait", &Transcript::expire},
+        {"reload", &Transcript::reload},
+        {"release", &Transcript::release},
+        {"free", &Transcript::free},
+        {"idle", &Transcript::idle},
+        {"delete", &Transcript::remove},
+        {"topic-deleted", &Transcript::remove_topic},
+        {"read", &Transcript::read},
+        {"summary", &Transcript::summary},
+        {"write", &Transcript::write},
+        {"cold", &Transcript::cold},
+        {"show", &Transcript::show},
+        {"key", &Transcript::use_key},
+        {"snapshot-every", &Transcript::snapshot_every},
+        {"set", &Transcript::set},
         {"producers-expire", &Transcript::producers_expire}};
     const auto command = kCommands.find(words.front());
     if (command == kCommands.end()) {
@@ -108,7 +127,8 @@ class Transcript {
   void set(const Words& words) { settings_[words.at(1)] = std::stoll(words.at(2)); }
 
   void init(const Words& words) {
-    Initialize op{key_of(key_), words.size() > 2 ? std::stoi(words[2]) : 0, std::stoll(words.at(1))};
+    Initialize op{key_of(key_), words.size() > 2 ? std::stoi(words[2]) : 0,
+                  std::stoll(words.at(1))};
     answer(harness_.run(op));
   }
   void activate(const Words& words) {
@@ -117,8 +137,12 @@ class Transcript {
     answer(reply.error, "start " + num(reply.start_offset));
   }
   void remove(const Words&) { answer(harness_.run(Delete{key_of(key_)})); }
-  void remove_topic(const Words&) { answer({}, num(harness_.run(DeleteTopic{topic()}).deleted) + " deleted"); }
-  void cold(const Words&) { answer({}, num(harness_.run(SnapshotCold{}).snapshots) + " snapshots"); }
+  void remove_topic(const Words&) {
+    answer({}, num(harness_.run(DeleteTopic{topic()}).deleted) + " deleted");
+  }
+  void cold(const Words&) {
+    answer({}, num(harness_.run(SnapshotCold{}).snapshots) + " snapshots");
+  }
   void read(const Words& words) {
     const auto reply = harness_.run(Read{key_of(key_), words.size() > 1 ? std::stoi(words[1]) : 0});
     answer(reply.error, "epoch " + num(reply.state_epoch) + " start " + num(reply.start_offset) +
@@ -126,12 +150,18 @@ class Transcript {
   }
   void summary(const Words&) {
     const auto reply = harness_.run(Summary{key_of(key_), 0});
-    answer(reply.error, "epoch " + num(reply.state_epoch) + " start " + num(reply.start_offset) + " done " +
-                            num(reply.delivery_complete_count) + " staged " + num(reply.staged_records));
+    answer(reply.error, "epoch " + num(reply.state_epoch) + " start " + num(reply.start_offset) +
+                            " done " + num(reply.delivery_complete_count) + " staged " +
+                            num(reply.staged_records));
   }
   // write START FIRST-LAST STATE xCOUNT …
   void write(const Words& words) {
-    Write op{key_of(key_), static_cast<int32_t>(setting("state-epoch", 0)), 0, std::stoll(words.at(1)), 0, {}};
+    Write op{key_of(key_),
+             static_cast<int32_t>(setting("state-epoch", 0)),
+             0,
+             std::stoll(words.at(1)),
+             0,
+             {}};
     for (size_t i = 2; i + 2 < words.size(); i += 3) {
       const OffsetRange range = range_of(words[i]);
       op.state_batches.push_back({range.first_offset, range.last_offset,
@@ -149,22 +179,26 @@ class Transcript {
   // ---- commands: records in flight
 
   void next(const Words&) {
-    const auto reply = harness_.run(
-        NextFetch{key_of(key_), settings_["log-start"], static_cast<int32_t>(setting("locks", 2000))});
-    answer({}, reply.inactive ? "inactive" : reply.offset ? "fetch " + num(*reply.offset) : "at the limit");
+    const auto reply = harness_.run(NextFetch{key_of(key_), settings_["log-start"],
+                                              static_cast<int32_t>(setting("locks", 2000))});
+    answer({}, reply.inactive ? "inactive"
+               : reply.offset ? "fetch " + num(*reply.offset)
+                              : "at the limit");
   }
-  // acquire MEMBER 0-9[,10-19…] [max N] [size N] [exact] [aborted 3-4]: the ranges are the log batches that were read
+  // acquire MEMBER 0-9[,10-19…] [max N] [size N] [exact] [aborted 3-4]: the ranges are the log
+  // batches that were read
   void acquire(const Words& words) {
     if (harness_.run(NextFetch{key_of(key_), settings_["log-start"], 0}).inactive) {
       harness_.run(Activate{key_of(key_), 0, 0});
     }
-    const auto next =
-        harness_.run(NextFetch{key_of(key_), settings_["log-start"], static_cast<int32_t>(setting("locks", 2000))});
+    const auto next = harness_.run(NextFetch{key_of(key_), settings_["log-start"],
+                                             static_cast<int32_t>(setting("locks", 2000))});
     if (!next.offset) return answer(next.error, "at the limit");
     Acquire op{key_of(key_), words.at(1), {}};
     for (const std::string& batch : split(words.at(2), ',')) {
       const OffsetRange range = range_of(batch);
-      if (range.last_offset >= *next.offset) op.request.batches.push_back({range.first_offset, range.last_offset});
+      if (range.last_offset >= *next.offset)
+        op.request.batches.push_back({range.first_offset, range.last_offset});
     }
     op.request.fetch_offset = *next.offset;
     op.request.log_start_offset = settings_["log-start"];
@@ -180,7 +214,8 @@ class Transcript {
     const auto reply = harness_.run(op);
     std::string got;
     for (const AcquiredRecords& r : reply.acquired) {
-      got += (got.empty() ? "" : ", ") + range_text(r.first_offset, r.last_offset) + " x" + num(r.delivery_count);
+      got += (got.empty() ? "" : ", ") + range_text(r.first_offset, r.last_offset) + " x" +
+             num(r.delivery_count);
     }
     answer(reply.error, got.empty() ? "nothing" : got);
   }
@@ -280,32 +315,36 @@ class Transcript {
     out_ += "| start " + num(reply.start_offset) + " end " + num(reply.end_offset) + " in flight " +
             num(partition.in_flight()) + (partition.active() ? "" : " inactive") + "\n";
     for (const InFlightRange& r : reply.ranges) {
-      out_ += "| " + range_text(r.first_offset, r.last_offset) + " " + std::string(name_of(r.state)) + " x" +
-              num(r.delivery_count);
+      out_ += "| " + range_text(r.first_offset, r.last_offset) + " " +
+              std::string(name_of(r.state)) + " x" + num(r.delivery_count);
       if (r.member_id) out_ += " " + *r.member_id;
       if (r.lock_expires_in_ms >= 0) out_ += " lock " + num(r.lock_expires_in_ms) + " ms";
       if (r.owner) {
-        out_ += " " + owner_text(*r.owner) + " " + type_text(r.acknowledge_type) + " for " + num(r.staged_for_ms) + " ms";
+        out_ += " " + owner_text(*r.owner) + " " + type_text(r.acknowledge_type) + " for " +
+                num(r.staged_for_ms) + " ms";
       }
       out_ += "\n";
     }
   }
   void say(const std::string& text) { out_ += "= " + text + "\n"; }
   static std::string error_text(const PartitionError& error) {
-    return error.ok() ? "ok" : std::string(ackord::name_of(error.error_code)) + ": " + error.error_message;
+    return error.ok() ? "ok"
+                      : std::string(ackord::name_of(error.error_code)) + ": " + error.error_message;
   }
   void answer(const PartitionError& error, const std::string& text = "ok") {
     say(error.ok() ? text : error_text(error));
     records();
   }
   static std::string owner_text(const Owner& owner) {
-    return owner.is_batch() ? owner.transaction_id->str() : stamp_text(owner.producer_id, owner.producer_epoch);
+    return owner.is_batch() ? owner.transaction_id->str()
+                            : stamp_text(owner.producer_id, owner.producer_epoch);
   }
-  static std::string batches_text(const std::vector<StateBatch>& batches, const std::vector<Owner>& owners) {
+  static std::string batches_text(const std::vector<StateBatch>& batches,
+                                  const std::vector<Owner>& owners) {
     std::string out;
     for (const StateBatch& batch : batches) {
-      out += (out.empty() ? " | " : ", ") + range_text(batch.first_offset, batch.last_offset) + " " +
-             std::string(name_of(batch.delivery_state)) + " x" + num(batch.delivery_count);
+      out += (out.empty() ? " | " : ", ") + range_text(batch.first_offset, batch.last_offset) +
+             " " + std::string(name_of(batch.delivery_state)) + " x" + num(batch.delivery_count);
       if (batch.owner_index < 0) continue;
       const Owner& owner = owners.at(static_cast<size_t>(batch.owner_index));
       out += " " + owner_text(owner) + " " + type_text(batch.staged_ack_type) + ">" +
@@ -322,21 +361,24 @@ class Transcript {
       }
       for (const ShareRecord& record : batch.records) {
         out_ += "+ ";
-        if (batch.transaction) out_ += "[" + stamp_text(batch.transaction->id, batch.transaction->epoch) + "] ";
+        if (batch.transaction)
+          out_ += "[" + stamp_text(batch.transaction->id, batch.transaction->epoch) + "] ";
         out_ += record_text(record) + "\n";
       }
     }
   }
   static std::string record_text(const ShareRecord& record) {
     if (const auto* update = std::get_if<ShareUpdate>(&record)) {
-      return "update " + name_of_key(update->key) + " of " + num(update->snapshot_epoch) + " start " +
-             num(update->start_offset) + " done " + num(update->delivery_complete_count) +
+      return "update " + name_of_key(update->key) + " of " + num(update->snapshot_epoch) +
+             " start " + num(update->start_offset) + " done " +
+             num(update->delivery_complete_count) +
              batches_text(update->state_batches, update->owners);
     }
     const auto& snapshot = std::get<ShareSnapshot>(record);
     if (!snapshot.value) return "tombstone " + name_of_key(snapshot.key);
-    return "snapshot " + name_of_key(snapshot.key) + " " + num(snapshot.value->snapshot_epoch) + " epoch " +
-           num(snapshot.value->state_epoch) + " start " + num(snapshot.value->start_offset) + " done " +
+    return "snapshot " + name_of_key(snapshot.key) + " " + num(snapshot.value->snapshot_epoch) +
+           " epoch " + num(snapshot.value->state_epoch) + " start " +
+           num(snapshot.value->start_offset) + " done " +
            num(snapshot.value->delivery_complete_count) +
            batches_text(snapshot.value->state_batches, snapshot.value->owners);
   }
@@ -373,7 +415,8 @@ class Transcript {
     for (size_t i = from; i + 1 < words.size() && is_range(words[i]); i += 2) {
       const OffsetRange range = range_of(words[i]);
       AcknowledgementBatch batch{range.first_offset, range.last_offset, {}};
-      for (const std::string& type : split(words[i + 1], ',')) batch.acknowledge_types.push_back(type_of(type));
+      for (const std::string& type : split(words[i + 1], ','))
+        batch.acknowledge_types.push_back(type_of(type));
       out.push_back(std::move(batch));
     }
     return out;

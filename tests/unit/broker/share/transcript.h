@@ -1,13 +1,16 @@
 // Golden transcripts: commands (`> …`) on one share shard, each followed by what came of it.
-//   = the reply      + a record or marker written      ! a key whose waiting fetches are woken      | what `show` shows
-// Share partitions of group "g" and one topic are named by letters: a is partition 0. `key b` switches.
+//   = the reply      + a record or marker written      ! a key whose waiting fetches are woken |
+//   what `show` shows
+// Share partitions of group "g" and one topic are named by letters: a is partition 0. `key b`
+// switches.
 #pragma once
 
 #include <string>
 
 namespace ackord::share {
 
-// The file's commands with the output that they give now. A fault in a command is part of the output.
+// The file's commands with the output that they give now. A fault in a command is part of the
+// output.
 std::string run_transcript(const std::string& text);
 
 }  // namespace ackord::share

@@ -16,7 +16,8 @@ namespace {
 
 std::vector<std::string> transcripts() {
   std::vector<std::string> out;
-  for (const auto& file : std::filesystem::directory_iterator(ACKORD_TEST_DATA "/transcripts/share")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(ACKORD_TEST_DATA "/transcripts/share")) {
     if (file.path().extension() == ".txt") out.push_back(file.path().stem().string());
   }
   std::sort(out.begin(), out.end());
@@ -26,7 +27,8 @@ std::vector<std::string> transcripts() {
 class ShareTranscript : public testing::TestWithParam<std::string> {};
 
 TEST_P(ShareTranscript, SaysTheSame) {
-  const std::string path = std::string(ACKORD_TEST_DATA "/transcripts/share/") + GetParam() + ".txt";
+  const std::string path =
+      std::string(ACKORD_TEST_DATA "/transcripts/share/") + GetParam() + ".txt";
   std::ifstream in(path);
   std::ostringstream text;
   text << in.rdbuf();

@@ -1,0 +1,177 @@
+// What the transcripts do not show: wakes of the soft kind, deadlines, guards, pruning, several
+// partitions at once.
+#include "broker/share/share_shard.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/broker/share/shard_harness.h"
+
+namespace ackord::share {
+namespace {
+
+SharePartitionKey key(int32_t partition = 0, const char* group = "g") {
+  return {GroupId(group), Uuid{{1}}, partition};
+}
+
+class ShareShardTest : public testing::Test {
+ protected:
+  void start(const SharePartitionKey& at) {
+    ASSERT_TRUE(harness_.run(Initialize{at, 0, 0}).ok());
+    ASSERT_TRUE(harness_.run(Activate{at, 0, -1}).error.ok());
+  }
+  std::vector<AcquiredRecords> acquire(const SharePartitionKey& at, const std::string& member,
+                                       Offset first, Offset last) {
+    Acquire op{at, member, {}};
+    op.request.batches = {{first, last}};
+    op.request.fetch_offset = first;
+    return harness_.run(op).acquired;
+  }
+  Stage stage_of(const SharePartitionKey& at, const std::string& member, Offset first,
+                 Offset last) {
+    Stage op;
+    op.owner = {ProducerId(7), 3, TransactionalId("t"), 0};
+    op.guard = harness_.run(TakeGuard{{ProducerId(7), {}, {}}, ++token_});
+    op.member_id = member;
+    op.partitions = {{at, {{first, last, {1}}}}};
+    return op;
+  }
+
+  ShardHarness harness_;
+  uint64_t token_ = 0;
+};
+
+TEST_F(ShareShardTest, DeadlinesAreThoseOfLocksAndGuards) {
+  start(key());
+  EXPECT_EQ(harness_.shard().next_deadline(), std::nullopt);
+  acquire(key(), "m", 0, 4);
+  EXPECT_EQ(harness_.shard().next_deadline(), harness_.now().steady_ms + 30000);
+  harness_.wait(10000);
+  acquire(key(), "m", 5, 9);
+  EXPECT_EQ(harness_.shard().next_deadline(), harness_.now().steady_ms + 20000);
+  harness_.run(stage_of(key(), "m", 0, 4));
+  EXPECT_EQ(harness_.shard().next_deadline(), harness_.now().steady_ms + 30000);
+  harness_.run(stage_of(key(), "m", 5, 9));
+  EXPECT_EQ(harness_.shard().next_deadline(), std::nullopt) << "used guards leave nothing behind";
+  harness_.run(TakeGuard{{ProducerId(7), {}, {}}, 99});
+  EXPECT_EQ(harness_.shard().next_deadline(), harness_.now().steady_ms + 60000);
+  harness_.wait(60000);
+  harness_.tick();
+  EXPECT_EQ(harness_.shard().next_deadline(), std::nullopt);
+}
+
+TEST_F(ShareShardTest, OneTickEndsTheLocksOfAllPartitionsInOneBatch) {
+  start(key(0));
+  start(key(1));
+  acquire(key(0), "m", 0, 4);
+  acquire(key(1), "m", 0, 4);
+  harness_.shard().take_wakes();
+  harness_.wait(30000);
+  EXPECT_EQ(harness_.tick().expired_records, 10);
+  ASSERT_EQ(harness_.written().size(), 1u);
+  EXPECT_EQ(harness_.written()[0].records.size(), 2u);
+  EXPECT_EQ(harness_.shard().take_wakes(), (std::vector<SharePartitionKey>{key(0), key(1)}));
+  EXPECT_TRUE(harness_.shard().take_wakes().empty());
+}
+
+TEST_F(ShareShardTest, AnAcquireWakesNobody) {
+  start(key());
+  harness_.shard().take_wakes();
+  acquire(key(), "m", 0, 4);
+  EXPECT_TRUE(harness_.shard().take_wakes().empty());
+  EXPECT_TRUE(harness_.written().empty()) << "acquired records are not logged";
+}
+
+TEST_F(ShareShardTest, PartitionsOfOneAcknowledgeStandAlone) {
+  start(key(0));
+  start(key(1));
+  acquire(key(0), "m", 0, 4);
+  acquire(key(1), "m", 0, 4);
+  Acknowledge op;
+  op.member_id = "m";
+  op.partitions = {{key(0), {{0, 4, {1}}}},
+                   {key(1), {{3, 7, {1}}}},
+                   {key(2), {{0, 0, {1}}}},
+                   {key(0), {{0, 4, {1}}}}};
+  const auto reply = harness_.run(op);
+  ASSERT_EQ(reply.size(), 4u);
+  EXPECT_EQ(reply[0].error_code, ErrorCode::NONE);
+  EXPECT_EQ(reply[1].error_code, ErrorCode::INVALID_REQUEST);
+  EXPECT_EQ(reply[2].error_code, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+  EXPECT_EQ(reply[3].error_code, ErrorCode::INVALID_REQUEST) << "named twice";
+  ShareUpdate update{key(0), 0, 0, 0, 5, {{0, 4, RecordState::ACKNOWLEDGED, 1}}, {}};
+  EXPECT_EQ(harness_.records(), (std::vector<ShareRecord>{update}));
+}
+
+TEST_F(ShareShardTest, AStageIsOneTransactionalBatch) {
+  start(key());
+  acquire(key(), "m", 0, 4);
+  const auto reply = harness_.run(stage_of(key(), "m", 0, 4));
+  ASSERT_EQ(reply.size(), 1u);
+  EXPECT_TRUE(reply[0].error.ok());
+  ASSERT_EQ(harness_.written().size(), 1u);
+  EXPECT_EQ(harness_.written()[0].transaction, (log::ProducerStamp{ProducerId(7), 3}));
+  const ShareUpdate update{key(),
+                           0,
+                           0,
+                           0,
+                           0,
+                           {{0, 4, RecordState::TX_PENDING, 1, 0, 1, 2}},
+                           {{ProducerId(7), 3, TransactionalId("t"), harness_.now().wall_ms}}};
+  EXPECT_EQ(harness_.records(), (std::vector<ShareRecord>{update}));
+}
+
+TEST_F(ShareShardTest, GuardsOfOtherProducersSurviveAMarker) {
+  start(key());
+  acquire(key(), "m", 0, 4);
+  Stage stage = stage_of(key(), "m", 0, 4);
+  harness_.run(Marker{{{ProducerId(8), 0}, true, 0, 1}, std::nullopt});
+  EXPECT_TRUE(harness_.run(stage)[0].error.ok());
+}
+
+TEST_F(ShareShardTest, IdleGroupsLoseTheirSoftStateOnly) {
+  start(key(0, "g"));
+  start(key(0, "h"));
+  acquire(key(0, "g"), "m", 0, 4);
+  acquire(key(0, "h"), "m", 0, 4);
+  harness_.run(DropSoft{GroupId("g")});
+  EXPECT_TRUE(harness_.run(NextFetch{key(0, "g"), 0, 2000}).inactive);
+  EXPECT_FALSE(harness_.run(NextFetch{key(0, "h"), 0, 2000}).inactive);
+  harness_.wait(30000);
+  EXPECT_EQ(harness_.tick().expired_records, 5);
+}
+
+TEST_F(ShareShardTest, PruningWaitsForTheOldestSnapshot) {
+  EXPECT_EQ(harness_.shard().prunable_offset(), 0);
+  start(key(0));
+  start(key(1));
+  EXPECT_EQ(harness_.shard().prunable_offset(), 0);
+  harness_.wait(1000000);
+  EXPECT_EQ(harness_.run(SnapshotCold{}).snapshots, 2);
+  EXPECT_EQ(harness_.shard().prunable_offset(), 2);
+}
+
+TEST_F(ShareShardTest, ALeaderEpochThatRisesIsLogged) {
+  start(key());
+  const auto reply = harness_.run(Read{key(), 4});
+  EXPECT_TRUE(reply.error.ok());
+  EXPECT_EQ(harness_.records(), (std::vector<ShareRecord>{ShareUpdate{key(), 0, 4, 0, 0, {}, {}}}));
+  EXPECT_EQ(harness_.run(Read{key(), 3}).error.error_code, ErrorCode::FENCED_LEADER_EPOCH);
+  EXPECT_EQ(harness_.run(Summary{key(), 0}).error.error_code, ErrorCode::FENCED_LEADER_EPOCH);
+}
+
+TEST_F(ShareShardTest, AnOperatorFreesWhatIsAcquired) {
+  start(key());
+  acquire(key(), "m", 0, 9);
+  const auto reply = harness_.run(ReleaseRanges{key(), {{2, 3}, {8, INT64_MAX}}, 5, false});
+  EXPECT_TRUE(reply.error.ok());
+  EXPECT_EQ(reply.released_records, 4);
+  const ShareUpdate update{
+      key(), 0, 0, 0, 0, {{2, 3, RecordState::AVAILABLE, 1}, {8, 9, RecordState::AVAILABLE, 1}},
+      {}};
+  EXPECT_EQ(harness_.records(), (std::vector<ShareRecord>{update}));
+  EXPECT_EQ(harness_.run(ReleaseRanges{key(), {{3, 2}}, 5, false}).error.error_code,
+            ErrorCode::INVALID_REQUEST);
+}
+
+}  // namespace
+}  // namespace ackord::share
