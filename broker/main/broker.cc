@@ -1,0 +1,125 @@
+#include "broker/main/broker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "broker/base/assert.h"
+#include "broker/base/logging.h"
+#include "broker/io/posix/block_on.h"
+
+namespace ackord::main {
+namespace {
+
+// How many fdatasyncs and cold reads are in progress at a time.
+constexpr size_t kPoolThreads = 16;
+// How long requests that are being served may take after SIGTERM.
+constexpr int64_t kStopGraceMs = 10000;
+
+size_t core_count(const Config& config) {
+  const int64_t wished = config.number("cores");
+  return wished > 0 ? static_cast<size_t>(wished)
+                    : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+// net knows nothing of the API's services, and the API nothing of sockets.
+class Broker::DispatchSink final : public net::RequestSink {
+ public:
+  // Only once the services are loaded can requests come.
+  void connect(api::Dispatch& dispatch) { dispatch_ = &dispatch; }
+
+  io::Task<api::Answer> handle(api::Call call) override {
+    return dispatch_->handle(std::move(call));
+  }
+  void connection_closed(api::Client& client) override { dispatch_->connection_closed(client); }
+
+ private:
+  api::Dispatch* dispatch_ = nullptr;
+};
+
+Broker::Broker(const Config& config)
+    : cores_(core_count(config)),
+      files_(kPoolThreads),
+      environment_{cores_.cores(), files_, random_},
+      sink_(std::make_unique<DispatchSink>()) {}
+
+Broker::~Broker() { cores_.stop(); }
+
+Result<std::unique_ptr<Broker>> Broker::start(const Config& config) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::unique_ptr<Broker> broker(new Broker(config));
+  auto bound = broker->bind(config);
+  if (bound.has_error()) return bound.error();
+  auto loaded = broker->load(config);
+  if (loaded.has_error()) return loaded.error();
+  auto serving = broker->serve();
+  if (serving.has_error()) return serving.error();
+
+  const auto elapsed = std::chrono::steady_clock::now() - begin;
+  std::string addresses;
+  for (const auto& one : broker->advertised_) {
+    addresses +=
+        fmt::format("{}{}://{}:{}", addresses.empty() ? "" : ",", one.name, one.host, one.port);
+  }
+  base::log_info(
+      "ackord ready listeners={} node_id={} cluster_id={} cores={} directory={} elapsed_ms={}",
+      addresses, config.node_id(), broker->assembly_->log().cluster_id(), broker->cores_.size(),
+      config.directory(), std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
+  return broker;
+}
+
+Result<void> Broker::bind(const Config& config) {
+  auto configs = listener_configs(config);
+  if (configs.has_error()) return configs.error();
+  for (ListenerConfig& one : configs.value()) {
+    auto listener = net::Listener::open(cores_, environment_, *sink_, one.settings);
+    if (listener.has_error()) return listener.error();
+    const uint16_t port = one.advertised.port != 0 ? one.advertised.port : listener.value()->port();
+    advertised_.push_back({one.advertised.name, one.advertised.host, port});
+    listeners_.push_back(std::move(listener.value()));
+  }
+  return {};
+}
+
+AssemblySettings Broker::assembly_settings(const Config& config) {
+  AssemblySettings settings;
+  settings.log = log_settings(config);
+  settings.log.cluster_id = random_.uuid().to_string();  // counts for a new directory only
+  settings.metadata.broker = broker_config(config);
+  settings.metadata.node_id = BrokerId(config.node_id());
+  settings.metadata.rack = config.find("broker.rack");
+  settings.metadata.listeners = advertised_;
+  settings.metadata.properties = config.given();
+  return settings;
+}
+
+Result<void> Broker::load(const Config& config) {
+  assembly_ = std::make_unique<Assembly>(environment_, assembly_settings(config));
+  cores_.start();
+  return io::block_on(cores_.at(0), assembly_->start());
+}
+
+Result<void> Broker::serve() {
+  sink_->connect(assembly_->dispatch());
+  for (auto& listener : listeners_) {
+    auto started = listener->start();
+    if (started.has_error()) return started;
+  }
+  return {};
+}
+
+void Broker::stop() {
+  base::log_info("stopping");
+  for (auto& listener : listeners_) io::block_on(cores_.at(0), listener->stop(kStopGraceMs));
+  io::block_on(cores_.at(0), assembly_->stop());
+  cores_.stop();
+  base::log_info("ackord stopped");
+}
+
+}  // namespace ackord::main
