@@ -164,6 +164,31 @@ constexpr std::array kBounded = {
             &BrokerConfig::group_share_max_partition_max_record_locks},
 };
 
+// Bounds that no room needs as a broker value, so that their defaults stand: consumer.x lies within
+// group.consumer.min.x and group.consumer.max.x.
+Result<void> check_default_bounds(const ConfigMap& configs) {
+  for (const auto& [name, value] : configs) {
+    const bool in_table = std::any_of(kBounded.begin(), kBounded.end(),
+                                      [&](const Bounded& one) { return one.name == name; });
+    const size_t dot = name.find('.');
+    if (in_table || dot == std::string::npos) continue;
+    auto bound = [&](std::string_view which) {
+      return find_config(broker_config_defs(), fmt::format("group.{}.{}{}", name.substr(0, dot),
+                                                           which, name.substr(dot)));
+    };
+    const ConfigDef* least = bound("min");
+    const ConfigDef* most = bound("max");
+    if (least == nullptr || most == nullptr) continue;
+    const int64_t number = to_number(shown(*find_config(group_config_defs(), name), value), 0);
+    if (number >= to_number(least->default_value, 0) && number <= to_number(most->default_value, 0))
+      continue;
+    return error(ErrorCode::INVALID_CONFIG,
+                 fmt::format("{} must be in the range {} to {} inclusive.", name,
+                             least->default_value, most->default_value));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_topic_configs(const ConfigMap& configs) {
@@ -207,6 +232,7 @@ Result<void> check_group_configs(const ConfigMap& configs, const BrokerConfig& b
                                broker.*bounded.least, broker.*bounded.most));
     }
   }
+  if (Result<void> bounded = check_default_bounds(configs); !bounded) return bounded;
   const GroupConfig group = effective_group_config(configs, broker);
   if (group.share_session_timeout_ms <= group.share_heartbeat_interval_ms) {
     return error(ErrorCode::INVALID_CONFIG,

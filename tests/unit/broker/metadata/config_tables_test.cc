@@ -143,6 +143,10 @@ TEST(CheckGroupConfigs, KeepsToTheBrokersBounds) {
             "share.delivery.count.limit must be in the range 2 to 10 inclusive.");
   EXPECT_EQ(fault("share.partition.max.record.locks", "4001"),
             "share.partition.max.record.locks must be in the range 100 to 4000 inclusive.");
+  EXPECT_EQ(fault("consumer.session.timeout.ms", "1"),
+            "consumer.session.timeout.ms must be in the range 45000 to 60000 inclusive.");
+  EXPECT_EQ(fault("share.assignment.interval.ms", "15001"),
+            "share.assignment.interval.ms must be in the range 0 to 15000 inclusive.");
   EXPECT_EQ(fault("share.partition.max.staged.records", "0"),
             "Invalid value 0 for configuration share.partition.max.staged.records: Value must be "
             "at least 1");
