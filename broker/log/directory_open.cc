@@ -143,6 +143,7 @@ Result<void> LocalLogService::finish_open(bool clean) {
   }
   done = files().sync_directory_now(settings_.directory);
   if (done.has_error()) return done;
+  opened_ = true;
   for (size_t core = 0; core < environment_.cores.size(); ++core) {
     io::spawn(environment_.cores[core].executor, background(this, core));
   }

@@ -50,7 +50,8 @@ LocalLogService::PartitionPtr LocalLogService::add(const TopicPartition& name, U
   auto log = std::make_unique<PartitionLog>(files(), std::move(folder), name);
   log->open(std::move(contents));
   DataDirectory& self = *this;
-  auto partition = std::make_shared<LocalPartition>(self, core_of(name).executor, std::move(log), topic_id);
+  auto partition =
+      std::make_shared<LocalPartition>(self, core_of(name).executor, std::move(log), topic_id);
   cores_[index_of(name)].emplace(name, partition);
   return partition;
 }
@@ -292,7 +293,7 @@ io::Task<Result<bool>> LocalLogService::close_core(LocalLogService* self, size_t
 
 io::Task<void> LocalLogService::close() {
   if (closing_.exchange(true)) co_return;
-  bool all = online();
+  bool all = opened_ && online();
   for (size_t core = 0; core < cores_.size() && all; ++core) {
     auto closing = io::on(environment_.cores[core].executor, close_core(this, core));
     auto closed = co_await std::move(closing);

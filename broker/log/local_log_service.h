@@ -85,6 +85,7 @@ class LocalLogService : public LogService, private DataDirectory {
   std::vector<PartitionMap> cores_;
   std::atomic<bool> online_{true};
   std::atomic<bool> closing_{false};
+  bool opened_ = false;  // a directory that could not be opened is not marked as cleanly stopped
 };
 
 }  // namespace ackord::log

@@ -130,7 +130,9 @@ io::Task<Result<void>> LocalPartition::wait_durable(Self self, Offset offset) {
 }
 
 Offset LocalPartition::durable_offset() const {
-  return directory_.sync_on_ack() ? log_->high_watermark() : log_->active()->base_offset();
+  if (directory_.sync_on_ack()) return log_->high_watermark();
+  const auto& sealed = log_->sealed();
+  return sealed.empty() ? log_->active()->base_offset() : sealed.front()->segment->base_offset();
 }
 
 void LocalPartition::went_offline(const Error& why) {
@@ -175,6 +177,7 @@ io::Task<Result<Offset>> LocalPartition::delete_before(Self self, Offset before)
 io::Task<void> LocalPartition::delete_dropped(Self self) {
   const auto dropped = self->log_->drop_old_segments();
   if (dropped.empty()) co_return;
+  for (const SegmentPtr& segment : dropped) std::erase(self->loaded_, segment);
   io::FileSystem& files = self->directory_.files();
   const std::string folder = self->log_->directory();
   std::function<void()> work = [&files, dropped, folder] {

@@ -296,6 +296,12 @@ Result<bool> Recovery::scan(const SegmentPtr& segment, bool sealed) {
   if (size.has_error()) return size.error();
   segment->reset();
   if (segment->base_offset() > log_end_) log_end_ = segment->base_offset();
+  // What it holds is found again; what it holds of a part that is cut must not stay.
+  if (files_.exists(segment->path(names::kTxnIndex))) {
+    auto removed = files_.remove(segment->path(names::kTxnIndex));
+    if (removed.has_error()) return removed.error();
+    folder_changed_ = true;
+  }
   uint64_t rewrite_from = UINT64_MAX;
   uint64_t end = 0;
   std::string why;
@@ -325,7 +331,7 @@ Result<bool> Recovery::scan(const SegmentPtr& segment, bool sealed) {
     auto shorter = segment->file()->truncate(end);
     if (shorter.has_error()) return shorter.error();
   }
-  if (torn || rewrite_from < end) {
+  if (torn || sealed || rewrite_from < end) {
     auto durable = make_durable(segment, std::min(rewrite_from, end), sealed && !torn);
     if (durable.has_error()) return durable.error();
   }
