@@ -155,6 +155,7 @@ ShareGroupMemberMetadata member_metadata_record(std::string_view group, std::str
                                                 const ShareMember& member) {
   auto record = of_member<ShareGroupMemberMetadata>(group, id);
   auto& value = record.value.emplace();
+  value.rack_id.reset();  // the schema's default is the empty text
   if (member.rack) value.rack_id = String(*member.rack);
   value.client_id = member.client_id;
   value.client_host = member.client_host;

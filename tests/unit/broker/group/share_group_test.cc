@@ -81,6 +81,7 @@ TEST_F(ShareGroups, FirstJoinGetsEpochTwoAndNothingYet) {
                           GroupRecord(current_assignment_record("g", "m1", member({"t1"}, 2, 0))),
                           GroupRecord(state_partitions_record("g", held({0, 1}), {}))));
   EXPECT_EQ(group().state(), ShareGroupState::kStable);
+  EXPECT_EQ(std::get<ShareGroupMemberMetadata>(driver_.last[0]).value->rack_id, std::nullopt);
 }
 
 TEST_F(ShareGroups, InitializedPartitionsComeWithTheNextEpoch) {
