@@ -1,0 +1,69 @@
+// BrokerProcess: the real `ackord` on a directory and a port of its own. It can be killed as a power
+// cut of the process would (SIGKILL), and started again on the same directory and port.
+//
+// Ownership: the process dies with the object, and with the test program, whatever happens. Its output
+// goes to a file that is shown when the test has failed. Errors: std::runtime_error, which GoogleTest
+// reports as a failure. One thread at a time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/temp_directory.h"
+
+namespace ackord::integration {
+
+using Millis = std::chrono::milliseconds;
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+// A port on which nobody listens, below those that the kernel hands out to clients.
+uint16_t free_port();
+
+// The output and exit status of `ackord` with these arguments, which must end within the time.
+struct Ended {
+  int status = -1;  // exit status, or 128 + signal
+  std::string output;
+};
+Ended run_ackord(const std::vector<std::string>& arguments, Millis limit = Millis(20000));
+
+class BrokerProcess {
+ public:
+  // Starts it, and returns when it has answered ApiVersions. State topics get few partitions, so that a start is
+  // quick; `settings` come after that and win.
+  explicit BrokerProcess(Settings settings = {});
+  ~BrokerProcess();
+  BrokerProcess(const BrokerProcess&) = delete;
+
+  uint16_t port() const { return port_; }
+  std::string bootstrap() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::string directory() const { return directory_ / "data"; }
+  // As the command line has them, for another process on the same.
+  std::vector<std::string> arguments() const;
+
+  void kill9();
+  // SIGTERM; returns the exit status. Fails when it does not end in time.
+  int stop();
+  // After kill9() or stop(): the same directory and port, ready.
+  void start();
+  // kill9() and start().
+  void crash();
+  std::string output() const;
+
+ private:
+  void wait_until_ready();
+  // Reaps the process if it has ended; true then.
+  bool ended(int* status);
+
+  test::TempDirectory directory_;
+  Settings settings_;
+  uint16_t port_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace ackord::integration
