@@ -56,12 +56,10 @@ class Listener::Room {
  public:
   Room(io::AsioCore& asio, io::Core core, io::Environment& environment, RequestSink& sink,
        const ListenerSettings& settings)
-      : asio_(asio), settings_(settings), place_{core,
-                                                 environment.files,
-                                                 sink,
-                                                 complaints_,
-                                                 settings.limits,
-                                                 [this](Connection& connection) { remove(connection); }} {}
+      : asio_(asio),
+        settings_(settings),
+        place_{core,        environment.files, sink,
+               complaints_, settings.limits,   [this](Connection& one) { remove(one); }} {}
 
   io::Core core() const { return place_.core; }
   // Called with the address of each connection that has ended.
