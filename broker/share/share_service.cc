@@ -72,7 +72,7 @@ class Service : public ShareService {
                                                         std::vector<AcknowledgePartition> partitions);
   io::Task<void> poll(const ShareFetch& call, std::vector<TopicIdPartition> partitions, ShareFetchReply& reply);
   io::Task<bool> poll_once(const ShareFetch& call, const std::vector<TopicIdPartition>& partitions,
-                           const metadata::GroupConfig& config, std::shared_ptr<io::Wakeup> wakeup, ShareFetchReply& reply);
+                           metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup, ShareFetchReply& reply);
   io::Task<void> release(GroupId group, std::string member, std::vector<TopicIdPartition> partitions, bool last_of_group);
   io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);
   io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op);
@@ -234,7 +234,7 @@ io::Task<void> Service::poll(const ShareFetch& call, std::vector<TopicIdPartitio
 }
 
 io::Task<bool> Service::poll_once(const ShareFetch& call, const std::vector<TopicIdPartition>& partitions,
-                                  const metadata::GroupConfig& config, std::shared_ptr<io::Wakeup> wakeup,
+                                  metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup,
                                   ShareFetchReply& reply) {
   bool found = false;
   int64_t records_left = call.max_records;
