@@ -2,7 +2,7 @@
 //   v2  flexible   v3 producer id and epoch of who asks (KIP-360)   v4 PRODUCER_FENCED   v5
 //   TRANSACTION_ABORTABLE v6  two-phase commit (KIP-939): not advertised
 // Without a transactional id: a new producer id, whatever else the request says. Over an open
-// transaction: that one is aborted and waited for.
+// transaction: its abort begins, and the answer is CONCURRENT_TRANSACTIONS; a repeat waits for it.
 #include <optional>
 #include <utility>
 

@@ -54,8 +54,9 @@ io::Task<InitProducerIdReply> CoordinatorCore::init_producer_id(InitProducerId o
       continue;
     }
     if (reply->prepared) {
-      op.fresh.reset();  // the abort may have used it
+      // Who begins the abort is told at once, as Kafka tells it; who comes while it runs waits.
       start_completing(std::move(*reply->prepared));
+      co_return InitProducerIdReply{reply->error, {}};
     }
     if (reply->error != ErrorCode::CONCURRENT_TRANSACTIONS)
       co_return InitProducerIdReply{reply->error, reply->producer};

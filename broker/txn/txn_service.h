@@ -78,8 +78,9 @@ class TxnService {
   // later is loaded on first use.
   virtual io::Task<Result<void>> load() = 0;
 
-  // No transactional id: a fresh producer id. `expected` is what a v3+ request says of itself.
-  // Aborts an open transaction and waits for it (CONCURRENT_TRANSACTIONS when that takes too long).
+  // No transactional id: a fresh producer id. `expected` is what a v3+ request says of itself. Over
+  // an open transaction: its abort begins and the answer is CONCURRENT_TRANSACTIONS; the next call
+  // waits for it.
   virtual io::Task<InitProducerIdReply> init_producer_id(std::optional<TransactionalId> id,
                                                          int32_t timeout_ms,
                                                          std::optional<log::ProducerStamp> expected,

@@ -344,11 +344,13 @@ TEST_F(TxnServiceTest, ATransactionWithoutPartitionsCompletesAtOnce) {
 
 // ---- waiting
 
-TEST_F(TxnServiceTest, InitProducerIdAbortsWhatIsOpenAndWaitsForIt) {
+TEST_F(TxnServiceTest, InitProducerIdBeginsTheAbortAndItsRepeatGetsTheEpochAfterIt) {
   const auto producer = init();
   add(producer, {tp("t", 0)});
-  const auto successor = init();
-  EXPECT_EQ(successor, (log::ProducerStamp{producer.id, 2}));
+  const auto busy = run(txn->init_producer_id(id, 60'000, std::nullopt, false));
+  EXPECT_EQ(busy.error, ErrorCode::CONCURRENT_TRANSACTIONS);
+  EXPECT_EQ(busy.producer, log::ProducerStamp{});
+  EXPECT_EQ(init(), (log::ProducerStamp{producer.id, 2}));
   EXPECT_FALSE(sink.sent.at(0).marker.commit);
   EXPECT_EQ(sink.sent.at(0).marker.producer, (log::ProducerStamp{producer.id, 1}));
   EXPECT_EQ(add(producer, {tp("t", 0)}), ErrorCode::PRODUCER_FENCED);
@@ -360,22 +362,29 @@ TEST_F(TxnServiceTest, InitProducerIdAbortsWhatIsOpenAndWaitsForIt) {
 TEST_F(TxnServiceTest, TheProducerThatAsksForItselfGetsTheAbortsEpoch) {
   const auto producer = init();
   add(producer, {tp("t", 0)});
+  EXPECT_EQ(run(txn->init_producer_id(id, 60'000, producer, false)).error,
+            ErrorCode::CONCURRENT_TRANSACTIONS);
   const auto reply = run(txn->init_producer_id(id, 60'000, producer, false));
   EXPECT_EQ(reply.error, ErrorCode::NONE);
   EXPECT_EQ(reply.producer, (log::ProducerStamp{producer.id, 1}));
 }
 
-TEST_F(TxnServiceTest, WaitingEndsAfter100Ms) {
+TEST_F(TxnServiceTest, InitProducerIdWaits100MsForAnAbortUnderWay) {
   const auto producer = init();
   add(producer, {tp("t", 0)});
   sink.hold();
+  run(txn->init_producer_id(id, 60'000, std::nullopt, false));
   auto reply = start(txn->init_producer_id(id, 60'000, std::nullopt, false));
   broker.core.advance(99);
   EXPECT_FALSE(reply->has_value());
   broker.core.advance(1);
   ASSERT_TRUE(reply->has_value());
   EXPECT_EQ((*reply)->error, ErrorCode::CONCURRENT_TRANSACTIONS);
-  EXPECT_EQ((*reply)->producer, log::ProducerStamp{});
+  reply = start(txn->init_producer_id(id, 60'000, std::nullopt, false));
+  sink.release();
+  broker.core.run_until_idle();
+  ASSERT_TRUE(reply->has_value());
+  EXPECT_EQ((*reply)->producer, (log::ProducerStamp{producer.id, 2}));
 }
 
 TEST_F(TxnServiceTest, AddWaitsForTheCompletionAndEnlistDoesNot) {
