@@ -90,7 +90,6 @@ Result<void> Broker::bind(const Config& config) {
 AssemblySettings Broker::assembly_settings(const Config& config) {
   AssemblySettings settings;
   settings.log = log_settings(config);
-  settings.log.cluster_id = random_.uuid().to_string();  // counts for a new directory only
   settings.metadata.broker = broker_config(config);
   settings.metadata.node_id = BrokerId(config.node_id());
   settings.metadata.rack = config.find("broker.rack");
