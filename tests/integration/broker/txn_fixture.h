@@ -24,7 +24,7 @@ class TxnFixture : public ::testing::Test {
         Settings{{"transaction.abort.timed.out.transaction.cleanup.interval.ms", "100"}});
   }
   static void TearDownTestSuite() {
-    if (broker_) {
+    if (broker_ && broker_->running()) {
       EXPECT_EQ(broker_->stop(), 0);
     }
     broker_.reset();

@@ -39,39 +39,8 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
-// Its output is appended to `output`. It dies with this thread's program.
-pid_t spawn_ackord(const std::vector<std::string>& arguments, const std::string& output) {
-  std::vector<char*> argv;
-  std::string binary = ACKORD_BINARY;
-  argv.push_back(binary.data());
-  std::vector<std::string> copies = arguments;
-  for (std::string& argument : copies) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid < 0) throw std::runtime_error("fork");
-  if (pid > 0) return pid;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);
-  const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
-  ::dup2(file, STDOUT_FILENO);
-  ::dup2(file, STDERR_FILENO);
-  ::execv(binary.c_str(), argv.data());
-  ::_exit(127);
-}
-
 int exit_status(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-// False when it still runs after the time.
-bool wait_for_end(pid_t pid, Millis limit, int* status) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (::waitpid(pid, status, WNOHANG) != pid) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(kPoll);
-  }
-  return true;
 }
 
 bool answers(uint16_t port) {
@@ -104,17 +73,69 @@ uint16_t free_port() {
   }
 }
 
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::string& output) {
+  std::vector<char*> argv;
+  std::string binary = ACKORD_BINARY;
+  argv.push_back(binary.data());
+  std::vector<std::string> copies = arguments;
+  for (std::string& argument : copies) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) throw std::runtime_error("fork");
+  if (pid > 0) {
+    pid_ = pid;
+    return;
+  }
+  // Even if this program is killed, its brokers go with it.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+  const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  ::dup2(file, STDOUT_FILENO);
+  ::dup2(file, STDERR_FILENO);
+  ::execv(binary.c_str(), argv.data());
+  ::_exit(127);
+}
+
+ChildProcess::~ChildProcess() {
+  if (!running()) return;
+  signal(SIGKILL);
+  ::waitpid(*pid_, nullptr, 0);
+}
+
+ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  return *this;
+}
+
+void ChildProcess::signal(int number) {
+  if (!pid_ || *pid_ <= 1) throw std::logic_error("a signal to a process that is not running");
+  ::kill(*pid_, number);
+}
+
+std::optional<int> ChildProcess::poll_end() {
+  int status = 0;
+  if (!running() || ::waitpid(*pid_, &status, WNOHANG) != *pid_) return std::nullopt;
+  pid_.reset();
+  return exit_status(status);
+}
+
+std::optional<int> ChildProcess::wait_for_end(Millis limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (running() && std::chrono::steady_clock::now() < end) {
+    if (const std::optional<int> status = poll_end()) return status;
+    std::this_thread::sleep_for(kPoll);
+  }
+  return std::nullopt;
+}
+
 Ended run_ackord(const std::vector<std::string>& arguments, Millis limit) {
   test::TempDirectory directory;
   const std::string output = directory / "output";
-  const pid_t pid = spawn_ackord(arguments, output);
-  int status = 0;
-  if (!wait_for_end(pid, limit, &status)) {
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, &status, 0);
-    throw std::runtime_error("ackord did not end by itself: " + read_file(output));
-  }
-  return {exit_status(status), read_file(output)};
+  ChildProcess child(arguments, output);
+  const std::optional<int> status = child.wait_for_end(limit);
+  if (!status) throw std::runtime_error("ackord did not end by itself: " + read_file(output));
+  return {*status, read_file(output)};
 }
 
 BrokerProcess::BrokerProcess(Settings settings)
@@ -127,10 +148,6 @@ BrokerProcess::BrokerProcess(Settings settings)
 }
 
 BrokerProcess::~BrokerProcess() {
-  if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
   const bool failed = ::testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed() ||
                       (test != nullptr && test->result()->Failed());
@@ -148,45 +165,33 @@ std::vector<std::string> BrokerProcess::arguments() const {
 }
 
 void BrokerProcess::start() {
-  pid_ = spawn_ackord(arguments(), directory_ / "output");
+  child_ = ChildProcess(arguments(), directory_ / "output");
   wait_until_ready();
 }
 
 void BrokerProcess::wait_until_ready() {
   const auto end = std::chrono::steady_clock::now() + kStartLimit;
   while (!answers(port_)) {
-    int status = 0;
-    if (ended(&status)) {
-      throw std::runtime_error("ackord ended with " + std::to_string(exit_status(status)) + ":\n" + output());
+    if (const std::optional<int> status = child_.poll_end()) {
+      throw std::runtime_error("ackord ended with " + std::to_string(*status) + ":\n" + output());
     }
     if (std::chrono::steady_clock::now() > end) throw std::runtime_error("ackord does not answer:\n" + output());
     std::this_thread::sleep_for(kPoll);
   }
 }
 
-bool BrokerProcess::ended(int* status) {
-  if (::waitpid(pid_, status, WNOHANG) != pid_) return false;
-  pid_ = -1;
-  return true;
-}
-
 void BrokerProcess::kill9() {
-  ::kill(pid_, SIGKILL);
-  int status = 0;
-  ::waitpid(pid_, &status, 0);
-  pid_ = -1;
+  child_.signal(SIGKILL);
+  const std::optional<int> status = child_.wait_for_end(kStopLimit);
   // It must have lived until now: a broker that had died by itself is no crash test.
-  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) {
-    throw std::runtime_error("ackord had ended by itself:\n" + output());
-  }
+  if (status != 128 + SIGKILL) throw std::runtime_error("ackord had ended by itself:\n" + output());
 }
 
 int BrokerProcess::stop() {
-  ::kill(pid_, SIGTERM);
-  int status = 0;
-  if (!wait_for_end(pid_, kStopLimit, &status)) throw std::runtime_error("no end after SIGTERM:\n" + output());
-  pid_ = -1;
-  return exit_status(status);
+  child_.signal(SIGTERM);
+  const std::optional<int> status = child_.wait_for_end(kStopLimit);
+  if (!status) throw std::runtime_error("no end after SIGTERM:\n" + output());
+  return *status;
 }
 
 void BrokerProcess::crash() {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,28 @@ struct Ended {
 };
 Ended run_ackord(const std::vector<std::string>& arguments, Millis limit = Millis(20000));
 
+// One child of this program. It alone calls kill(2), whose negative numbers name groups of processes, -1 all of them:
+// signal() therefore takes no number, and refuses when there is no child. Reaps the child at the latest when destroyed.
+class ChildProcess {
+ public:
+  ChildProcess() = default;
+  // Runs `ackord`; its output is appended to `output`.
+  ChildProcess(const std::vector<std::string>& arguments, const std::string& output);
+  ~ChildProcess();
+  ChildProcess(ChildProcess&& other) noexcept { *this = std::move(other); }
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+
+  bool running() const { return pid_.has_value(); }
+  // Only while running().
+  void signal(int number);
+  // The exit status (128 + signal when one ended it) once it has ended; it is not running() then.
+  std::optional<int> poll_end();
+  std::optional<int> wait_for_end(Millis limit);
+
+ private:
+  std::optional<pid_t> pid_;
+};
+
 class BrokerProcess {
  public:
   // Starts it, and returns when it has answered ApiVersions. State topics get few partitions, so that a start is
@@ -47,8 +70,9 @@ class BrokerProcess {
   std::vector<std::string> arguments() const;
 
   void kill9();
-  // SIGTERM; returns the exit status. Fails when it does not end in time.
+  // SIGTERM; returns the exit status. Fails when it does not end in time, or had ended before.
   int stop();
+  bool running() const { return child_.running(); }
   // After kill9() or stop(): the same directory and port, ready.
   void start();
   // kill9() and start().
@@ -57,13 +81,11 @@ class BrokerProcess {
 
  private:
   void wait_until_ready();
-  // Reaps the process if it has ended; true then.
-  bool ended(int* status);
 
   test::TempDirectory directory_;
   Settings settings_;
   uint16_t port_;
-  pid_t pid_ = -1;
+  ChildProcess child_;
 };
 
 }  // namespace ackord::integration
