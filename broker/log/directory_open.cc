@@ -11,12 +11,35 @@ namespace {
 
 Error refused(std::string text) { return error(ErrorCode::KAFKA_STORAGE_ERROR, std::move(text)); }
 
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A folder counts only once the one that holds its name is synced; so does each missing one above it. The data
+// directory's own name is synced until it has been formatted: an earlier start may have died in between.
+Result<void> make_root(io::FileSystem& disk, const std::string& root) {
+  std::vector<std::string> to_sync;
+  if (!disk.exists(names::join(root, names::kMetaProperties))) to_sync.push_back(parent_of(root));
+  for (std::string missing = parent_of(root); !disk.is_directory(missing); missing = parent_of(missing)) {
+    to_sync.push_back(parent_of(missing));
+  }
+  auto made = disk.create_directories(root);
+  if (made.has_error()) return made;
+  for (const std::string& folder : to_sync) {
+    auto synced = disk.sync_directory_now(folder);
+    if (synced.has_error()) return synced;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<FoundPartition>> LocalLogService::open() {
   const std::string& root = settings_.directory;
   io::FileSystem& disk = files();
-  auto made = disk.create_directories(root);
+  auto made = make_root(disk, root);
   if (made.has_error()) return made.error();
   auto lock = disk.lock(names::join(root, names::kLock));
   if (lock.has_error()) {
