@@ -6,7 +6,7 @@
 namespace ackord::simulation {
 namespace {
 
-constexpr const char* kDirectory = "/data";
+constexpr const char* kDirectory = "/var/data";
 
 }  // namespace
 

@@ -15,7 +15,8 @@ int64_t disk_delay_us(SimRandom& random) {
 
 std::string parent_of(const std::string& path) {
   const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+  if (slash == std::string::npos) return {};
+  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 bool is_within(const std::string& path, const std::string& directory) {
@@ -177,7 +178,7 @@ void SimDisk::crash(SimRandom& random) {
   // What lies in a folder that does not exist any more is gone.
   std::erase_if(after, [&after](const auto& entry) {
     const std::string parent = parent_of(entry.first);
-    return !parent.empty() && !after.contains(parent);
+    return parent != "/" && !after.contains(parent);
   });
   std::set<Inode*> done;
   for (const auto& [path, entry] : after) {
@@ -200,10 +201,10 @@ Result<std::shared_ptr<io::File>> SimFileSystem::open(const std::string& path, i
   return std::shared_ptr<io::File>(std::make_shared<SimFile>(scheduler_, path, at->second));
 }
 
-bool SimFileSystem::exists(const std::string& path) const { return path.empty() || disk_.names_.contains(path); }
+bool SimFileSystem::exists(const std::string& path) const { return path == "/" || disk_.names_.contains(path); }
 
 bool SimFileSystem::is_directory(const std::string& path) const {
-  if (path.empty() || path == "/") return true;
+  if (path == "/") return true;
   const auto at = disk_.names_.find(path);
   return at != disk_.names_.end() && !at->second;
 }
@@ -212,7 +213,7 @@ Result<std::vector<std::string>> SimFileSystem::list(const std::string& director
   if (!is_directory(directory)) return missing(directory);
   std::vector<std::string> names;
   for (const auto& [path, entry] : disk_.names_) {
-    if (parent_of(path) == directory && path != directory) names.push_back(path.substr(directory.size() + 1));
+    if (parent_of(path) == directory) names.push_back(path.substr(path.rfind('/') + 1));
   }
   return names;
 }
