@@ -353,6 +353,7 @@ io::Task<ErrorCode> Service::initialize(GroupId group, Uuid topic_id, int32_t pa
   op.key = {std::move(group), topic_id, partition};
   op.state_epoch = state_epoch;
   op.start_offset = start_offset;
+  op.only_if_absent = true;
   const int32_t index = shards_.index_of(op.key);
   auto running = shards_.run(index, std::move(op));
   const Result<PartitionError> reply = co_await std::move(running);

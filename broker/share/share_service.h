@@ -102,6 +102,7 @@ class ShareService {
   virtual void connection_closed(uint64_t connection_id) = 0;
 
   // ---- the delivery state
+  // For the group coordinator's flow: state that is there already is kept (share_shard.h: only_if_absent).
   virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition, int32_t state_epoch,
                                          Offset start_offset) = 0;
   virtual io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) = 0;

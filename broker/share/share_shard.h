@@ -37,12 +37,15 @@ namespace ackord::share {
 
 // InitializeShareGroupState. Wipes earlier state and drops the soft one; an uninitialised start
 // offset is -1. FENCED_STATE_EPOCH; NON_EMPTY_GROUP naming the owner while records are staged;
-// INVALID_REQUEST for negative epochs.
+// INVALID_REQUEST for negative epochs. `only_if_absent`: existing state is success and stays as it
+// is, staged records included. The group coordinator asks so: it repeats an initialisation whose
+// outcome a crash has taken from it, and by then records may have been acknowledged.
 struct Initialize {
   using Reply = PartitionError;
   SharePartitionKey key;
   int32_t state_epoch = 0;
   Offset start_offset = -1;
+  bool only_if_absent = false;
 };
 
 // ReadShareGroupState. INVALID_REQUEST when never initialised; FENCED_LEADER_EPOCH. A higher leader

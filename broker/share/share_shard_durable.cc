@@ -30,6 +30,7 @@ ShareShard::Outcome<PartitionError> ShareShard::decide(const Initialize& op, io:
   }
   ShareSnapshot record{op.key, ShareSnapshot::Value()};
   if (const SharePartition* partition = find(op.key)) {
+    if (op.only_if_absent) return Outcome<PartitionError>::answer({});
     if (op.state_epoch < partition->hard().state_epoch) {
       return Outcome<PartitionError>::answer(
           failure(ErrorCode::FENCED_STATE_EPOCH, "The state epoch is older than the stored one."));

@@ -40,6 +40,22 @@ class ShareShardTest : public testing::Test {
   uint64_t token_ = 0;
 };
 
+// An initialisation whose outcome a crash has taken from the group coordinator is asked for again.
+TEST_F(ShareShardTest, InitializeOnlyIfAbsentKeepsWhatHasHappenedSince) {
+  Initialize again{key(), 5, -1, true};
+  ASSERT_TRUE(harness_.run(again).ok());
+  ASSERT_EQ(harness_.records().size(), 1u) << "absent: it is made";
+  ASSERT_TRUE(harness_.run(Activate{key(), 0, 0}).error.ok());
+  acquire(key(), "m", 0, 4);
+  ASSERT_TRUE(harness_.run(stage_of(key(), "m", 0, 4)).front().error.ok());
+  again.state_epoch = 6;
+  EXPECT_TRUE(harness_.run(again).ok()) << "staged records are no reason to refuse";
+  EXPECT_TRUE(harness_.records().empty());
+  EXPECT_EQ(harness_.run(Describe{key()}).ranges.size(), 1u);
+  Initialize anew{key(), 6, -1};
+  EXPECT_EQ(harness_.run(anew).error_code, ErrorCode::NON_EMPTY_GROUP);
+}
+
 TEST_F(ShareShardTest, DeadlinesAreThoseOfLocksAndGuards) {
   start(key());
   EXPECT_EQ(harness_.shard().next_deadline(), std::nullopt);
