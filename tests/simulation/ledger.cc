@@ -1,13 +1,23 @@
 #include "tests/simulation/ledger.h"
 
+#include <iterator>
+
 namespace ackord::simulation {
 
 bool is_rejected(const SourceRecord& record) { return (record.offset * 31 + record.partition) % 5 == 3; }
+
+size_t Ledger::produced_in(int32_t partition) const {
+  return static_cast<size_t>(std::distance(produced_.lower_bound({partition, 0}), produced_.lower_bound({partition + 1, 0})));
+}
 
 void Ledger::delivered(SourceRecord record, const std::string& member) {
   if (final_.contains(record)) finding("I3: " + record.text() + " is final and was delivered again to " + member);
   if (!produced_.contains(record)) finding("I2: " + record.text() + " was delivered to " + member + " and never produced");
   if (++deliveries_[record] > 1) ++redeliveries;
+}
+
+void Ledger::note(int64_t at_us, const std::string& who, const std::string& what) {
+  story_.push_back(std::to_string(at_us / 1000) + "." + std::to_string(at_us % 1000) + " ms " + who + ": " + what);
 }
 
 void Ledger::committed(const std::vector<SourceRecord>& records) {

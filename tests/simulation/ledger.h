@@ -31,11 +31,15 @@ class Ledger {
   // What a read_committed consumer of the output finds.
   void output(SourceRecord record) { ++outputs_[record]; }
   void finding(std::string text) { findings_.push_back(std::move(text)); }
+  // One line of the run's story; kept for the report of a run that fails.
+  void note(int64_t at_us, const std::string& who, const std::string& what);
 
   // At the end: I5, each accepted record exactly once in the output, each rejected one never.
   void check_outputs();
   const std::vector<std::string>& findings() const { return findings_; }
+  const std::vector<std::string>& story() const { return story_; }
   size_t produced_count() const { return produced_.size(); }
+  size_t produced_in(int32_t partition) const;
 
   // For the summary of a run.
   int commits = 0;
@@ -49,6 +53,7 @@ class Ledger {
   std::map<SourceRecord, int> deliveries_;
   std::map<SourceRecord, int> outputs_;
   std::vector<std::string> findings_;
+  std::vector<std::string> story_;
 };
 
 }  // namespace ackord::simulation

@@ -229,7 +229,10 @@ io::Task<int64_t> MainJob::lag() {
   int64_t total = 0;
   for (const auto& one : response->groups[0].topics) {
     for (const auto& partition : one.partitions) {
-      if (partition.error_code != ErrorCode::NONE || partition.lag < 0) co_return -1;
+      if (partition.error_code != ErrorCode::NONE) co_return -1;
+      // Of a partition that never had a record there is no start offset, and so no lag.
+      if (partition.lag < 0 && world_.ledger.produced_in(partition.partition_index) == 0) continue;
+      if (partition.lag < 0) co_return -1;
       total += partition.lag;
     }
   }

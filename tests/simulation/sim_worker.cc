@@ -23,6 +23,16 @@ bool is_worth_a_retry(ErrorCode error) {
   return is_retriable(error) || error == ErrorCode::CONCURRENT_TRANSACTIONS;
 }
 
+std::string list(const std::vector<SourceRecord>& records) {
+  std::string text;
+  for (const SourceRecord& record : records) text += " " + record.text();
+  return text;
+}
+
+std::string epoch_text(ProducerId id, int16_t epoch) {
+  return "p" + std::to_string(id.value) + "e" + std::to_string(epoch);
+}
+
 std::span<const std::byte> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
@@ -86,6 +96,7 @@ io::Task<bool> SimWorker::init_producer() {
   producer_epoch_ = response->producer_epoch;
   sequences_.clear();
   producer_ready_ = true;
+  note("is " + epoch_text(producer_id_, producer_epoch_));
   co_return true;
 }
 
@@ -130,6 +141,7 @@ io::Task<std::vector<SourceRecord>> SimWorker::fetch() {
   const auto response = co_await std::move(calling);
   std::vector<SourceRecord> records;
   if (!response || response->error_code != ErrorCode::NONE) {
+    note(std::string("fetch: ") + (response ? std::string(name_of(response->error_code)) : "no answer"));
     session_epoch_ = 0;
     co_return records;
   }
@@ -145,6 +157,7 @@ io::Task<std::vector<SourceRecord>> SimWorker::fetch() {
       }
     }
   }
+  if (!records.empty()) note("fetched" + list(records));
   co_return records;
 }
 
@@ -212,6 +225,7 @@ io::Task<SimWorker::Step> SimWorker::begin() {
     const auto response = co_await std::move(calling);
     if (response && response->error_code == ErrorCode::NONE) {
       start_ms_ = response->transaction_start_time_ms;
+      note("begins at " + std::to_string(start_ms_));
       co_return Step::kDone;
     }
     if (response && is_fence(response->error_code)) co_return Step::kFenced;
@@ -346,6 +360,7 @@ io::Task<SimWorker::Step> SimWorker::stage(const std::vector<SourceRecord>& reco
         stage_request(records), 0);
     const auto response = co_await std::move(calling);
     bool retry = !response || is_worth_a_retry(response->error_code);
+    note(std::string("stages: ") + (response ? std::string(name_of(response->error_code)) : "no answer"));
     if (response) {
       if (is_fence(response->error_code)) co_return Step::kFenced;
       if (response->error_code == ErrorCode::NONE) {
@@ -354,6 +369,8 @@ io::Task<SimWorker::Step> SimWorker::stage(const std::vector<SourceRecord>& reco
           for (const auto& partition : topic.partitions) {
             if (partition.error_code == ErrorCode::NONE) continue;
             all = false;
+            note("  partition " + std::to_string(partition.partition_index) + ": " +
+                 std::string(name_of(partition.error_code)));
             if (is_fence(partition.error_code)) co_return Step::kFenced;
             if (is_worth_a_retry(partition.error_code)) retry = true;
           }
@@ -379,6 +396,7 @@ io::Task<SimWorker::Step> SimWorker::end(bool commit) {
     auto calling = connection_.call<protocol::EndTxnRequest, protocol::EndTxnResponse>(std::move(request), version);
     const auto response = co_await std::move(calling);
     const ErrorCode code = response ? response->error_code : ErrorCode::REQUEST_TIMED_OUT;
+    note(std::string(commit ? "commit: " : "abort: ") + std::string(name_of(code)));
     if (code == ErrorCode::NONE) {
       if (options_.transaction_version_2) {
         producer_id_ = response->producer_id;

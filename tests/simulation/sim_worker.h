@@ -65,6 +65,7 @@ class SimWorker {
   io::Task<Step> end(bool commit);
   io::Task<void> send_later(protocol::TxnShareAcknowledgeRequest request, int64_t delay_ms);
   io::Task<void> think(int64_t up_to_ms);
+  void note(const std::string& what) { world_.ledger.note(world_.scheduler.now_us(), options_.name, what); }
   protocol::TxnShareAcknowledgeRequest stage_request(const std::vector<SourceRecord>& records) const;
 
   World& world_;

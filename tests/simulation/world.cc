@@ -41,12 +41,14 @@ void World::start_broker() {
       ledger.finding("the broker does not start: " + result.error().message);
       return;
     }
+    ledger.note(scheduler.now_us(), "broker", "is up");
     network.attach(broker_.get());
   });
 }
 
 void World::crash() {
   crash_step = scheduler.steps();
+  ledger.note(scheduler.now_us(), "broker", "dies");
   network.broker_died();
   broker_.reset();
   disk.crash(scheduler.random);

@@ -17,7 +17,7 @@ struct Options {
   std::string log_level = "off";
 };
 
-void print(const ackord::simulation::Report& report) {
+void print(const ackord::simulation::Report& report, bool with_story) {
   const auto& ledger = report.ledger;
   std::printf("seed %llu: %s, %zu records, %d commits, %d aborts, %d fenced, %d redeliveries, crash at step %llu of %llu, "
               "%lld s simulated\n",
@@ -25,6 +25,9 @@ void print(const ackord::simulation::Report& report) {
               ledger.commits, ledger.aborts, ledger.fenced, ledger.redeliveries,
               static_cast<unsigned long long>(report.crash_step), static_cast<unsigned long long>(report.steps),
               static_cast<long long>(report.simulated_ms / 1000));
+  if (with_story) {
+    for (const std::string& line : ledger.story()) std::printf("  %s\n", line.c_str());
+  }
   for (const std::string& finding : ledger.findings()) std::printf("  %s\n", finding.c_str());
 }
 
@@ -35,7 +38,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Runs Ackord's main job on a simulated machine, with a crash at a random moment.", "ackord-sim"};
   app.add_option("--seed", options.seed, "first seed")->capture_default_str();
   app.add_option("--count", options.count, "how many seeds, one after the other")->capture_default_str();
-  app.add_flag("--verbose", options.verbose, "a line for each seed, not only for those that fail");
+  app.add_flag("--verbose", options.verbose, "a line for each seed, not only for those that fail; of a single seed the whole story");
   app.add_option("--log-level", options.log_level, "the broker's own log: trace, debug, info, warn, error, off")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
@@ -48,7 +51,7 @@ int main(int argc, char** argv) {
   for (uint64_t seed = options.seed; seed < options.seed + options.count; ++seed) {
     const ackord::simulation::Report report = ackord::simulation::run_main_job(seed);
     if (report.failed()) ++failed;
-    if (report.failed() || options.verbose || options.count == 1) print(report);
+    if (report.failed() || options.verbose || options.count == 1) print(report, options.count == 1 && options.verbose);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::printf("%llu seeds in %.1f s\n", static_cast<unsigned long long>(options.count), seconds);
