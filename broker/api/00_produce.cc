@@ -1,9 +1,10 @@
 // Produce (key 0), versions 3-13; 0-2 are advertised and refused: see apis.def.
-//   v3  transactional id, batches v2   v5  log start offset   v7  zstd   v8  record_errors (KIP-467)
-//   v9  flexible   v10 current leader (KIP-951)   v11 TRANSACTION_ABORTABLE (KIP-890)
-//   v12 the broker adds the partition to the transaction itself   v13 topic ids
-// acks: -1 answers when durable, 1 when appended, 0 not at all (an error then closes the connection).
-// Order: the connection's next request starts once all partitions are appended; only the wait for the disk overlaps.
+//   v3  transactional id, batches v2   v5  log start offset   v7  zstd   v8  record_errors
+//   (KIP-467) v9  flexible   v10 current leader (KIP-951)   v11 TRANSACTION_ABORTABLE (KIP-890) v12
+//   the broker adds the partition to the transaction itself   v13 topic ids
+// acks: -1 answers when durable, 1 when appended, 0 not at all (an error then closes the
+// connection). Order: the connection's next request starts once all partitions are appended; only
+// the wait for the disk overlaps.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -31,11 +32,11 @@ constexpr int16_t kFirstWithTopicIds = 13;
 
 // One partition of the request on its way.
 struct Write {
-  size_t topic = 0;            // place in the response
+  size_t topic = 0;  // place in the response
   size_t index = 0;
   TopicPartition partition;
   std::span<const std::byte> records;
-  std::optional<log::ProducerStamp> transaction;   // the first batch's, when it is transactional
+  std::optional<log::ProducerStamp> transaction;  // the first batch's, when it is transactional
   std::optional<uint64_t> guard;
   int16_t version = 0;
   log::AppendResult result;
@@ -106,7 +107,8 @@ ProduceResponse::PartitionProduceResponse& place(ProduceResponse& response, cons
   return response.responses[write.topic].partition_responses[write.index];
 }
 
-// What a coordinator's refusal becomes in a Produce answer (semantics C.4): old clients retry NOT_ENOUGH_REPLICAS.
+// What a coordinator's refusal becomes in a Produce answer (semantics C.4): old clients retry
+// NOT_ENOUGH_REPLICAS.
 ErrorCode verification_error(ErrorCode error, int16_t version) {
   switch (error) {
     case ErrorCode::PRODUCER_FENCED: return ErrorCode::INVALID_PRODUCER_EPOCH;
@@ -121,11 +123,14 @@ ErrorCode verification_error(ErrorCode error, int16_t version) {
   }
 }
 
-// Sees to it that each partition is in its producer's open transaction: adds it (v12) or asks (older). A write that
-// fails gets its error and is not appended.
-io::Task<void> join_transaction(RequestContext& context, const TransactionalId& id, std::vector<Write*> writes) {
+// Sees to it that each partition is in its producer's open transaction: adds it (v12) or asks
+// (older). A write that fails gets its error and is not appended.
+io::Task<void> join_transaction(RequestContext& context, const TransactionalId& id,
+                                std::vector<Write*> writes) {
   log::LogService& logs = context.services.log;
-  auto core_of = [&logs](const Write& write) -> const io::Core& { return logs.core_of(write.partition); };
+  auto core_of = [&logs](const Write& write) -> const io::Core& {
+    return logs.core_of(write.partition);
+  };
   std::vector<Write> copies;
   for (const Write* write : writes) copies.push_back(*write);
   Guarding guarding{logs};
@@ -135,7 +140,8 @@ io::Task<void> join_transaction(RequestContext& context, const TransactionalId& 
   for (size_t i = 0; i < writes.size(); ++i) {
     writes[i]->guard = checked[i].guard;
     if (checked[i].needs_verification) {
-      by_producer[{writes[i]->transaction->id.value, writes[i]->transaction->epoch}].push_back(writes[i]);
+      by_producer[{writes[i]->transaction->id.value, writes[i]->transaction->epoch}].push_back(
+          writes[i]);
     }
   }
   const metadata::MetadataService& metadata = context.services.metadata;
@@ -150,21 +156,26 @@ io::Task<void> join_transaction(RequestContext& context, const TransactionalId& 
       auto adding = context.services.txn.add_partitions(std::move(who), std::move(partitions),
                                                         txn::ClientTransactionVersion::kV2);
       const ErrorCode added = co_await std::move(adding);
-      for (Write* write : mine) write->result.error = verification_error(added, context.api_version);
+      for (Write* write : mine)
+        write->result.error = verification_error(added, context.api_version);
     } else {
       auto verifying = context.services.txn.verify(std::move(who), std::move(partitions));
-      const std::vector<std::pair<TopicPartition, ErrorCode>> verified = co_await std::move(verifying);
+      const std::vector<std::pair<TopicPartition, ErrorCode>> verified =
+          co_await std::move(verifying);
       for (size_t i = 0; i < mine.size(); ++i) {
         for (const auto& [partition, code] : verified) {
-          if (partition == mine[i]->partition) mine[i]->result.error = verification_error(code, context.api_version);
+          if (partition == mine[i]->partition)
+            mine[i]->result.error = verification_error(code, context.api_version);
         }
       }
     }
   }
 }
 
-// The writes of the request, with a place in the response each; what cannot be tried has its error there already.
-std::vector<Write> plan(RequestContext& context, const ProduceRequest& request, ProduceResponse& response) {
+// The writes of the request, with a place in the response each; what cannot be tried has its error
+// there already.
+std::vector<Write> plan(RequestContext& context, const ProduceRequest& request,
+                        ProduceResponse& response) {
   const metadata::MetadataImage& image = context.services.metadata.image();
   std::vector<Write> writes;
   for (const auto& topic : request.topic_data) {
@@ -184,7 +195,8 @@ std::vector<Write> plan(RequestContext& context, const ProduceRequest& request, 
       if (request.acks < -1 || request.acks > 1) {
         out.error_code = ErrorCode::INVALID_REQUIRED_ACKS;
       } else if (!known) {
-        out.error_code = by_id ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+        out.error_code =
+            by_id ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
       } else if (known->internal()) {
         out.error_code = ErrorCode::INVALID_TOPIC_EXCEPTION;
       } else if (!partition.records) {
@@ -225,7 +237,8 @@ bool any_error(const ProduceResponse& response) {
   return false;
 }
 
-io::Task<void> wait_for_disk(RequestContext& context, ProduceResponse& response, const std::vector<Write>& writes) {
+io::Task<void> wait_for_disk(RequestContext& context, ProduceResponse& response,
+                             const std::vector<Write>& writes) {
   log::LogService& logs = context.services.log;
   std::vector<Wait> waits;
   std::vector<const Write*> waiting_writes;
@@ -235,7 +248,9 @@ io::Task<void> wait_for_disk(RequestContext& context, ProduceResponse& response,
     waiting_writes.push_back(&write);
   }
   Waiting work{logs};
-  auto core_of = [&logs](const Wait& wait) -> const io::Core& { return logs.core_of(wait.partition); };
+  auto core_of = [&logs](const Wait& wait) -> const io::Core& {
+    return logs.core_of(wait.partition);
+  };
   auto running = by_core<ErrorCode>(std::move(waits), core_of, work);
   const std::vector<ErrorCode> results = co_await std::move(running);
   for (size_t i = 0; i < results.size(); ++i) {
@@ -276,7 +291,9 @@ io::Task<ProduceResponse> handle(RequestContext& context, ProduceRequest request
     places.push_back(i);
     allowed.push_back(writes[i]);
   }
-  auto core_of = [&logs](const Write& write) -> const io::Core& { return logs.core_of(write.partition); };
+  auto core_of = [&logs](const Write& write) -> const io::Core& {
+    return logs.core_of(write.partition);
+  };
   Appending appending{logs, context.core.clock};
   auto running = by_core<log::AppendResult>(std::move(allowed), core_of, appending);
   std::vector<log::AppendResult> results = co_await std::move(running);

@@ -1,10 +1,12 @@
 // Fetch (key 1), versions 4-18.
-//   v4  isolation level      v5  log start offset     v7  sessions (KIP-227)     v9  current leader epoch
-//   v11 rack, preferred replica (always -1: one node)  v12 flexible, diverging epoch (followers only)
-//   v13 topic ids            v15 replica state         v16 node endpoints         v17 directory id, v18 high watermark
-// Long poll: answers when MinBytes are there, when MaxWaitMs is over, or at once when a partition has an error.
-// The first partition that has data gives at least one whole batch, whatever the limits; the others obey them.
-// Sessions: fetch_session.h. An incremental answer has only the partitions with records, an error or moved positions.
+//   v4  isolation level      v5  log start offset     v7  sessions (KIP-227)     v9  current leader
+//   epoch v11 rack, preferred replica (always -1: one node)  v12 flexible, diverging epoch
+//   (followers only) v13 topic ids            v15 replica state         v16 node endpoints v17
+//   directory id, v18 high watermark
+// Long poll: answers when MinBytes are there, when MaxWaitMs is over, or at once when a partition
+// has an error. The first partition that has data gives at least one whole batch, whatever the
+// limits; the others obey them. Sessions: fetch_session.h. An incremental answer has only the
+// partitions with records, an error or moved positions.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -29,10 +31,10 @@ constexpr int32_t kFinalEpoch = -1;
 
 struct Read {
   TopicPartition partition;
-  ErrorCode error = ErrorCode::NONE;      // known before the log is asked
+  ErrorCode error = ErrorCode::NONE;  // known before the log is asked
   int32_t current_leader_epoch = -1;
   log::ReadSpec spec;
-  std::shared_ptr<io::Wakeup> wakeup;     // subscribed before reading; null: nobody will wait
+  std::shared_ptr<io::Wakeup> wakeup;  // subscribed before reading; null: nobody will wait
 };
 
 struct Reading {
@@ -48,9 +50,11 @@ struct Reading {
         partition = logs.find(read.partition);
         if (!partition) {
           result.error = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-        } else if (read.current_leader_epoch != -1 && read.current_leader_epoch != partition->leader_epoch()) {
-          result.error = read.current_leader_epoch < partition->leader_epoch() ? ErrorCode::FENCED_LEADER_EPOCH
-                                                                               : ErrorCode::UNKNOWN_LEADER_EPOCH;
+        } else if (read.current_leader_epoch != -1 &&
+                   read.current_leader_epoch != partition->leader_epoch()) {
+          result.error = read.current_leader_epoch < partition->leader_epoch()
+                             ? ErrorCode::FENCED_LEADER_EPOCH
+                             : ErrorCode::UNKNOWN_LEADER_EPOCH;
         }
       }
       if (result.error == ErrorCode::NONE) {
@@ -71,9 +75,10 @@ struct Limits {
   log::Isolation isolation;
 };
 
-// The whole-request limit, in the order of the targets: what does not fit is left for the next request.
-// Returns the bytes that stay.
-int64_t apply_limit(const std::vector<FetchTarget*>& targets, std::vector<log::ReadResult>& results, int64_t max_bytes) {
+// The whole-request limit, in the order of the targets: what does not fit is left for the next
+// request. Returns the bytes that stay.
+int64_t apply_limit(const std::vector<FetchTarget*>& targets, std::vector<log::ReadResult>& results,
+                    int64_t max_bytes) {
   int64_t total = 0;
   for (size_t i = 0; i < results.size(); ++i) {
     const auto size = static_cast<int64_t>(results[i].records.size());
@@ -88,53 +93,63 @@ int64_t apply_limit(const std::vector<FetchTarget*>& targets, std::vector<log::R
   return total;
 }
 
-std::vector<Read> reads_for(RequestContext& context, const std::vector<FetchTarget*>& targets, const Limits& limits,
-                            const std::shared_ptr<io::Wakeup>& wakeup) {
+std::vector<Read> reads_for(RequestContext& context, const std::vector<FetchTarget*>& targets,
+                            const Limits& limits, const std::shared_ptr<io::Wakeup>& wakeup) {
   const metadata::MetadataImage& image = context.services.metadata.image();
   std::vector<Read> reads;
   reads.reserve(targets.size());
   for (const FetchTarget* target : targets) {
     Read read;
-    const auto topic = context.api_version >= 13 ? image.topic(target->topic_id) : image.topic(target->topic);
+    const auto topic =
+        context.api_version >= 13 ? image.topic(target->topic_id) : image.topic(target->topic);
     if (!topic) {
-      read.error = context.api_version >= 13 ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+      read.error = context.api_version >= 13 ? ErrorCode::UNKNOWN_TOPIC_ID
+                                             : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
       read.partition = {target->topic, target->partition};
     } else {
       read.partition = {topic->name, target->partition};
     }
     read.current_leader_epoch = target->current_leader_epoch;
-    read.spec = {target->fetch_offset, std::min<int64_t>(target->max_bytes, limits.max_bytes), true, limits.isolation, false};
+    read.spec = {target->fetch_offset, std::min<int64_t>(target->max_bytes, limits.max_bytes), true,
+                 limits.isolation, false};
     read.wakeup = wakeup;
     reads.push_back(std::move(read));
   }
   return reads;
 }
 
-io::Task<std::vector<log::ReadResult>> poll(RequestContext& context, const std::vector<FetchTarget*>& targets,
+io::Task<std::vector<log::ReadResult>> poll(RequestContext& context,
+                                            const std::vector<FetchTarget*>& targets,
                                             Limits limits) {
   log::LogService& logs = context.services.log;
   Reading work{logs};
-  auto core_of = [&logs](const Read& read) -> const io::Core& { return logs.core_of(read.partition); };
+  auto core_of = [&logs](const Read& read) -> const io::Core& {
+    return logs.core_of(read.partition);
+  };
   const io::Core& core = context.core;
   while (true) {
-    const bool may_wait = limits.min_bytes > 0 && core.clock.now().steady_ms < limits.deadline_ms && !context.client->gone;
+    const bool may_wait = limits.min_bytes > 0 && core.clock.now().steady_ms < limits.deadline_ms &&
+                          !context.client->gone;
     std::shared_ptr<io::Wakeup> wakeup;
     if (may_wait) {
       wakeup = io::Wakeup::make(core.executor, core.clock);
       context.client->on_gone.subscribe(wakeup);
     }
-    auto running = by_core<log::ReadResult>(reads_for(context, targets, limits, wakeup), core_of, work);
+    auto running =
+        by_core<log::ReadResult>(reads_for(context, targets, limits, wakeup), core_of, work);
     std::vector<log::ReadResult> results = co_await std::move(running);
     const int64_t bytes = apply_limit(targets, results, limits.max_bytes);
-    const bool failed = std::any_of(results.begin(), results.end(),
-                                    [](const log::ReadResult& r) { return r.error != ErrorCode::NONE; });
+    const bool failed = std::any_of(results.begin(), results.end(), [](const log::ReadResult& r) {
+      return r.error != ErrorCode::NONE;
+    });
     if (!may_wait || failed || bytes >= limits.min_bytes) co_return results;
     auto waiting = wakeup->wait_until(limits.deadline_ms);
     (void)co_await std::move(waiting);
   }
 }
 
-FetchTarget target_of(const FetchRequest::FetchTopic& topic, const FetchRequest::FetchPartition& partition) {
+FetchTarget target_of(const FetchRequest::FetchTopic& topic,
+                      const FetchRequest::FetchPartition& partition) {
   FetchTarget target;
   target.topic = topic.topic;
   target.topic_id = topic.topic_id;
@@ -146,7 +161,8 @@ FetchTarget target_of(const FetchRequest::FetchTopic& topic, const FetchRequest:
   return target;
 }
 
-FetchResponse::PartitionData partition_data(const FetchTarget& target, log::ReadResult& result, log::Isolation isolation) {
+FetchResponse::PartitionData partition_data(const FetchTarget& target, log::ReadResult& result,
+                                            log::Isolation isolation) {
   FetchResponse::PartitionData data;
   data.partition_index = target.partition;
   data.error_code = result.error;
@@ -169,7 +185,8 @@ bool has_news(const FetchTarget& target, const log::ReadResult& result) {
          target.told_log_start_offset != result.log_start_offset;
 }
 
-FetchResponse::FetchableTopicResponse& topic_entry(FetchResponse& response, const FetchTarget& target) {
+FetchResponse::FetchableTopicResponse& topic_entry(FetchResponse& response,
+                                                   const FetchTarget& target) {
   if (response.responses.empty() || response.responses.back().topic != target.topic ||
       response.responses.back().topic_id != target.topic_id) {
     auto& entry = response.responses.emplace_back();
@@ -179,17 +196,22 @@ FetchResponse::FetchableTopicResponse& topic_entry(FetchResponse& response, cons
   return response.responses.back();
 }
 
-io::Task<std::unique_ptr<FetchSession>> create_session(FetchSessions& sessions, bool by_id, uint64_t random, int64_t now_ms) {
+io::Task<std::unique_ptr<FetchSession>> create_session(FetchSessions& sessions, bool by_id,
+                                                       uint64_t random, int64_t now_ms) {
   co_return sessions.create(by_id, random, now_ms);
 }
-io::Task<Result<std::unique_ptr<FetchSession>>> take_session(FetchSessions& sessions, int32_t id, int32_t epoch, bool by_id) {
+io::Task<Result<std::unique_ptr<FetchSession>>> take_session(FetchSessions& sessions, int32_t id,
+                                                             int32_t epoch, bool by_id) {
   co_return sessions.take(id, epoch, by_id);
 }
-io::Task<bool> put_session_back(FetchSessions& sessions, std::unique_ptr<FetchSession> session, int64_t now_ms) {
+io::Task<bool> put_session_back(FetchSessions& sessions, std::unique_ptr<FetchSession> session,
+                                int64_t now_ms) {
   sessions.put_back(std::move(session), now_ms);
   co_return true;
 }
-io::Task<bool> remove_session(FetchSessions& sessions, int32_t id) { co_return sessions.remove(id); }
+io::Task<bool> remove_session(FetchSessions& sessions, int32_t id) {
+  co_return sessions.remove(id);
+}
 
 FetchSessions& sessions_of(RequestContext& context, int32_t id) {
   auto& all = context.services.fetch_sessions;
@@ -201,23 +223,26 @@ io::Executor& executor_of(RequestContext& context, int32_t id) {
 
 struct Opened {
   ErrorCode error = ErrorCode::NONE;
-  std::unique_ptr<FetchSession> session;   // null: a full fetch without one
+  std::unique_ptr<FetchSession> session;  // null: a full fetch without one
   bool incremental = false;
 };
 
-// Finds or makes the request's session and brings it up to date (KIP-227: id and epoch say which of the two).
+// Finds or makes the request's session and brings it up to date (KIP-227: id and epoch say which of
+// the two).
 io::Task<Opened> open_session(RequestContext& context, const FetchRequest& request) {
   const bool by_id = context.api_version >= 13;
   Opened opened;
   if (request.session_epoch == kFinalEpoch || request.session_epoch == kInitialEpoch) {
     if (request.session_id > 0) {
-      auto removing = io::on(executor_of(context, request.session_id),
-                             remove_session(sessions_of(context, request.session_id), request.session_id));
+      auto removing =
+          io::on(executor_of(context, request.session_id),
+                 remove_session(sessions_of(context, request.session_id), request.session_id));
       (void)co_await std::move(removing);
     }
     if (request.session_epoch == kFinalEpoch) co_return opened;
-    auto creating = create_session(context.services.fetch_sessions[static_cast<size_t>(context.core.index)], by_id,
-                                   context.services.environment.random.next(), context.core.clock.now().steady_ms);
+    auto creating = create_session(
+        context.services.fetch_sessions[static_cast<size_t>(context.core.index)], by_id,
+        context.services.environment.random.next(), context.core.clock.now().steady_ms);
     opened.session = co_await std::move(creating);
   } else {
     if (request.session_id <= 0) {
@@ -238,16 +263,19 @@ io::Task<Opened> open_session(RequestContext& context, const FetchRequest& reque
   }
   if (opened.session) {
     for (const auto& topic : request.topics) {
-      for (const auto& partition : topic.partitions) opened.session->add(target_of(topic, partition));
+      for (const auto& partition : topic.partitions)
+        opened.session->add(target_of(topic, partition));
     }
     for (const auto& topic : request.forgotten_topics_data) {
-      for (const int32_t partition : topic.partitions) opened.session->forget(topic.topic, topic.topic_id, partition);
+      for (const int32_t partition : topic.partitions)
+        opened.session->forget(topic.topic, topic.topic_id, partition);
     }
   }
   co_return opened;
 }
 
-void answer_session(FetchResponse& response, Opened& opened, std::vector<log::ReadResult>& results, log::Isolation isolation) {
+void answer_session(FetchResponse& response, Opened& opened, std::vector<log::ReadResult>& results,
+                    log::Isolation isolation) {
   FetchSession& session = *opened.session;
   response.session_id = session.id();
   std::vector<std::list<FetchTarget>::iterator> with_data;
@@ -295,14 +323,16 @@ io::Task<FetchResponse> handle(RequestContext& context, FetchRequest request) {
   std::vector<log::ReadResult> results = co_await std::move(polling);
   if (!opened.session) {
     for (size_t i = 0; i < targets.size(); ++i) {
-      topic_entry(response, *targets[i]).partitions.push_back(partition_data(*targets[i], results[i], limits.isolation));
+      topic_entry(response, *targets[i])
+          .partitions.push_back(partition_data(*targets[i], results[i], limits.isolation));
     }
     co_return response;
   }
   answer_session(response, opened, results, limits.isolation);
   const int32_t id = opened.session->id();
-  auto putting = io::on(executor_of(context, id), put_session_back(sessions_of(context, id), std::move(opened.session),
-                                                                   context.core.clock.now().steady_ms));
+  auto putting = io::on(executor_of(context, id),
+                        put_session_back(sessions_of(context, id), std::move(opened.session),
+                                         context.core.clock.now().steady_ms));
   (void)co_await std::move(putting);
   co_return response;
 }

@@ -2,8 +2,9 @@
 //   v1  one offset per partition          v2  isolation level          v4  leader epoch (KIP-320)
 //   v7  -3 max timestamp (KIP-734)        v8  -4 earliest local        v9  -5 latest tiered
 //   v10 timeout                           v11 -6 earliest pending upload
-// A special timestamp that the version does not know is UNSUPPORTED_VERSION for its partition. With no tiered storage,
-// -4 is the log start, -5 and -6 find nothing. A timestamp that no visible record reaches: offset -1, no error.
+// A special timestamp that the version does not know is UNSUPPORTED_VERSION for its partition. With
+// no tiered storage, -4 is the log start, -5 and -6 find nothing. A timestamp that no visible
+// record reaches: offset -1, no error.
 #include <set>
 #include <string>
 #include <utility>
@@ -56,8 +57,9 @@ io::Task<PartitionAnswer> answer(log::Partition& partition, Question question) {
   out.partition_index = question.partition.partition;
   out.error_code = check_leader_epoch(question.current_leader_epoch, partition.leader_epoch());
   if (out.error_code != ErrorCode::NONE) co_return out;
-  const Offset bound = question.isolation == log::Isolation::kReadCommitted ? partition.last_stable_offset()
-                                                                            : partition.high_watermark();
+  const Offset bound = question.isolation == log::Isolation::kReadCommitted
+                           ? partition.last_stable_offset()
+                           : partition.high_watermark();
   switch (question.timestamp) {
     case kLatest:
       out.offset = bound;
@@ -140,7 +142,9 @@ io::Task<ListOffsetsResponse> handle(RequestContext& context, ListOffsetsRequest
   }
   log::LogService& logs = context.services.log;
   Answering work{logs};
-  auto core_of = [&logs](const Question& q) -> const io::Core& { return logs.core_of(q.partition); };
+  auto core_of = [&logs](const Question& q) -> const io::Core& {
+    return logs.core_of(q.partition);
+  };
   auto running = by_core<PartitionAnswer>(std::move(questions), core_of, work);
   std::vector<PartitionAnswer> answers = co_await std::move(running);
   for (size_t i = 0; i < answers.size(); ++i) {

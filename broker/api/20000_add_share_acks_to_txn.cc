@@ -1,6 +1,7 @@
-// AddShareAcksToTxn (key 20000), version 0 (Ackord's; docs/PROTOCOL.md 0 and 1.1 step 7): the state partitions of these
-// source partitions join the producer's transaction, as AddOffsetsToTxn does for a group's offsets. Answers the start of
-// the transaction, which a client repeats with each stage, so that a delayed one cannot join the next transaction.
+// AddShareAcksToTxn (key 20000), version 0 (Ackord's; docs/PROTOCOL.md 0 and 1.1 step 7): the state
+// partitions of these source partitions join the producer's transaction, as AddOffsetsToTxn does
+// for a group's offsets. Answers the start of the transaction, which a client repeats with each
+// stage, so that a delayed one cannot join the next transaction.
 #include <set>
 #include <utility>
 
@@ -17,7 +18,8 @@ using protocol::AddShareAcksToTxnRequest;
 using protocol::AddShareAcksToTxnResponse;
 
 // Answers each partition, and collects those that exist.
-std::vector<TopicIdPartition> check_partitions(RequestContext& context, const AddShareAcksToTxnRequest& request,
+std::vector<TopicIdPartition> check_partitions(RequestContext& context,
+                                               const AddShareAcksToTxnRequest& request,
                                                AddShareAcksToTxnResponse& response) {
   const metadata::MetadataImage& image = context.services.metadata.image();
   std::vector<TopicIdPartition> good;
@@ -42,7 +44,8 @@ std::vector<TopicIdPartition> check_partitions(RequestContext& context, const Ad
 
 }  // namespace
 
-io::Task<AddShareAcksToTxnResponse> handle(RequestContext& context, AddShareAcksToTxnRequest request) {
+io::Task<AddShareAcksToTxnResponse> handle(RequestContext& context,
+                                           AddShareAcksToTxnRequest request) {
   AddShareAcksToTxnResponse response;
   if (share_version(context.services.metadata) < kShareVersionTransactions) {
     response.error_code = ErrorCode::UNSUPPORTED_VERSION;

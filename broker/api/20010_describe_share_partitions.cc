@@ -1,5 +1,6 @@
-// DescribeSharePartitions (key 20010), version 0 (Ackord's; docs/PROTOCOL.md 0): what of a share partition is in flight,
-// and who holds it. A topic without partitions: all of its partitions. At most MaxRanges ranges per partition.
+// DescribeSharePartitions (key 20010), version 0 (Ackord's; docs/PROTOCOL.md 0): what of a share
+// partition is in flight, and who holds it. A topic without partitions: all of its partitions. At
+// most MaxRanges ranges per partition.
 #include <algorithm>
 #include <utility>
 
@@ -29,16 +30,16 @@ DescribeSharePartitionsResponse::InFlightRange range_of(const share::InFlightRan
   if (range.owner) {
     out.owner_producer_id = range.owner->producer_id.value;
     out.owner_producer_epoch = range.owner->producer_epoch;
-    if (range.owner->transaction_id) out.owner_transaction_id = String(range.owner->transaction_id->sv());
+    if (range.owner->transaction_id)
+      out.owner_transaction_id = String(range.owner->transaction_id->sv());
   }
   out.staged_for_ms = range.staged_for_ms;
   out.acknowledge_type = range.acknowledge_type;
   return out;
 }
 
-io::Task<DescribeSharePartitionsResponse::DescribeSharePartitionsPartition> describe(RequestContext& context, GroupId group,
-                                                                                     TopicIdPartition partition,
-                                                                                     int32_t max_ranges) {
+io::Task<DescribeSharePartitionsResponse::DescribeSharePartitionsPartition> describe(
+    RequestContext& context, GroupId group, TopicIdPartition partition, int32_t max_ranges) {
   DescribeSharePartitionsResponse::DescribeSharePartitionsPartition out;
   out.partition_index = partition.partition;
   auto running = context.services.share.describe(std::move(group), partition, max_ranges);
@@ -56,7 +57,8 @@ io::Task<DescribeSharePartitionsResponse::DescribeSharePartitionsPartition> desc
 
 }  // namespace
 
-io::Task<DescribeSharePartitionsResponse> handle(RequestContext& context, DescribeSharePartitionsRequest request) {
+io::Task<DescribeSharePartitionsResponse> handle(RequestContext& context,
+                                                 DescribeSharePartitionsRequest request) {
   DescribeSharePartitionsResponse response;
   if (share_version(context.services.metadata) < kShareVersionGroups) {
     response.error_code = ErrorCode::UNSUPPORTED_VERSION;
@@ -83,7 +85,8 @@ io::Task<DescribeSharePartitionsResponse> handle(RequestContext& context, Descri
       for (int32_t i = 0; image && i < image->partitions; ++i) partitions.push_back(i);
     }
     for (const int32_t partition : partitions) {
-      auto describing = describe(context, request.group_id, {topic.topic_id, partition}, max_ranges);
+      auto describing =
+          describe(context, request.group_id, {topic.topic_id, partition}, max_ranges);
       auto described = co_await std::move(describing);
       topic_out.partitions.push_back(std::move(described));
     }

@@ -1,7 +1,8 @@
 // ShareFetch (key 78), versions 1-2 (KIP-932).
 //   v1  MaxRecords, BatchSize   v2  ShareAcquireMode (KIP-1206), IsRenewAck (KIP-1222)
-// Order of checks: feature level, ids, renew limits, session, then per partition. The session's counter moves with each
-// accepted request. Membership and assignment are not looked at: a record belongs to the member id that acquired it.
+// Order of checks: feature level, ids, renew limits, session, then per partition. The session's
+// counter moves with each accepted request. Membership and assignment are not looked at: a record
+// belongs to the member id that acquired it.
 #include <utility>
 
 #include "broker/api/handlers.h"
@@ -18,11 +19,13 @@ using protocol::ShareFetchResponse;
 constexpr int16_t kFirstWithRenew = 2;
 
 ErrorCode check(const RequestContext& context, const ShareFetchRequest& request) {
-  if (share_version(context.services.metadata) < kShareVersionGroups) return ErrorCode::UNSUPPORTED_VERSION;
+  if (share_version(context.services.metadata) < kShareVersionGroups)
+    return ErrorCode::UNSUPPORTED_VERSION;
   if (!request.group_id) return ErrorCode::INVALID_REQUEST;
-  if (!request.member_id || !valid_share_member(*request.member_id)) return ErrorCode::INVALID_REQUEST;
-  if (request.is_renew_ack && (request.max_bytes != 0 || request.min_bytes != 0 || request.max_records != 0 ||
-                               request.max_wait_ms != 0)) {
+  if (!request.member_id || !valid_share_member(*request.member_id))
+    return ErrorCode::INVALID_REQUEST;
+  if (request.is_renew_ack && (request.max_bytes != 0 || request.min_bytes != 0 ||
+                               request.max_records != 0 || request.max_wait_ms != 0)) {
     return ErrorCode::INVALID_REQUEST;
   }
   return ErrorCode::NONE;
@@ -40,7 +43,8 @@ share::ShareFetch call_of(RequestContext& context, ShareFetchRequest& request) {
   call.batch_size = request.batch_size;
   call.mode = static_cast<share::ShareAcquireMode>(request.share_acquire_mode == 1);
   call.renew = request.is_renew_ack;
-  call.max_acknowledge_type = context.api_version >= kFirstWithRenew && request.is_renew_ack ? 4 : 3;
+  call.max_acknowledge_type =
+      context.api_version >= kFirstWithRenew && request.is_renew_ack ? 4 : 3;
   for (auto& topic : request.topics) {
     for (auto& partition : topic.partitions) {
       call.listed.push_back({{topic.topic_id, partition.partition_index},
@@ -48,7 +52,8 @@ share::ShareFetch call_of(RequestContext& context, ShareFetchRequest& request) {
     }
   }
   for (const auto& topic : request.forgotten_topics_data) {
-    for (const int32_t partition : topic.partitions) call.forgotten.push_back({topic.topic_id, partition});
+    for (const int32_t partition : topic.partitions)
+      call.forgotten.push_back({topic.topic_id, partition});
   }
   call.connection_id = context.client->connection_id;
   call.gone = &context.client->gone;
@@ -68,7 +73,8 @@ io::Task<ShareFetchResponse> handle(RequestContext& context, ShareFetchRequest r
   response.acquisition_lock_timeout_ms = reply.acquisition_lock_timeout_ms;
   for (share::ShareFetchPartition& partition : reply.partitions) {
     auto topic = response.responses.begin();
-    while (topic != response.responses.end() && topic->topic_id != partition.partition.topic_id) ++topic;
+    while (topic != response.responses.end() && topic->topic_id != partition.partition.topic_id)
+      ++topic;
     if (topic == response.responses.end()) {
       topic = response.responses.emplace(topic);
       topic->topic_id = partition.partition.topic_id;

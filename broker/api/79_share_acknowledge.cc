@@ -1,5 +1,6 @@
-// ShareAcknowledge (key 79), versions 1-2 (KIP-932). v2: IsRenewAck (KIP-1222), AcquisitionLockTimeoutMs.
-// Counts in the share session like a ShareFetch. Per partition all or nothing; answered when the state is durable.
+// ShareAcknowledge (key 79), versions 1-2 (KIP-932). v2: IsRenewAck (KIP-1222),
+// AcquisitionLockTimeoutMs. Counts in the share session like a ShareFetch. Per partition all or
+// nothing; answered when the state is durable.
 #include <utility>
 
 #include "broker/api/handlers.h"
@@ -15,7 +16,8 @@ using protocol::ShareAcknowledgeResponse;
 
 }  // namespace
 
-io::Task<ShareAcknowledgeResponse> handle(RequestContext& context, ShareAcknowledgeRequest request) {
+io::Task<ShareAcknowledgeResponse> handle(RequestContext& context,
+                                          ShareAcknowledgeRequest request) {
   ShareAcknowledgeResponse response;
   if (share_version(context.services.metadata) < kShareVersionGroups) {
     response.error_code = ErrorCode::UNSUPPORTED_VERSION;

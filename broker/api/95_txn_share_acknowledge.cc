@@ -1,7 +1,8 @@
-// TxnShareAcknowledge (key 95), version 0 (KIP-1289; docs/PROTOCOL.md 1.1): stages share acknowledgements in a producer's
-// transaction. The comments below number the protocol's steps; their order is part of it.
-// A failure for good after step 2 dooms the transaction before it is answered, so that a commit cannot leave records
-// out (1.3); a failure that a retry may cure does not.
+// TxnShareAcknowledge (key 95), version 0 (KIP-1289; docs/PROTOCOL.md 1.1): stages share
+// acknowledgements in a producer's transaction. The comments below number the protocol's steps;
+// their order is part of it. A failure for good after step 2 dooms the transaction before it is
+// answered, so that a commit cannot leave records out (1.3); a failure that a retry may cure does
+// not.
 #include <utility>
 
 #include "broker/api/handlers.h"
@@ -23,9 +24,9 @@ struct Plan {
     TopicIdPartition partition;
     share::PartitionError error;
   };
-  std::vector<Entry> entries;                           // in the order of the request
+  std::vector<Entry> entries;  // in the order of the request
   std::vector<share::AcknowledgePartition> good;
-  std::vector<size_t> places;                           // of `good` in `entries`
+  std::vector<size_t> places;  // of `good` in `entries`
   bool dooms = false;
 };
 
@@ -73,7 +74,8 @@ struct Staging {
 };
 
 bool is_for_good(ErrorCode member_error) {
-  return member_error == ErrorCode::UNKNOWN_MEMBER_ID || member_error == ErrorCode::STALE_MEMBER_EPOCH;
+  return member_error == ErrorCode::UNKNOWN_MEMBER_ID ||
+         member_error == ErrorCode::STALE_MEMBER_EPOCH;
 }
 
 // Steps 5 to 8 for the good partitions. The answer is the top-level error.
@@ -83,8 +85,10 @@ io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, Plan&
   const Result<std::vector<int32_t>> state_partitions = co_await std::move(placing);
   if (!state_partitions) co_return state_partitions.error().code;
 
-  // 5. Ownership is per record, so an older epoch of the same member will do; a retry of what is staged needs no member.
-  auto checking = services.group.check_share_member(staging.group, staging.member, staging.member_epoch);
+  // 5. Ownership is per record, so an older epoch of the same member will do; a retry of what is
+  // staged needs no member.
+  auto checking =
+      services.group.check_share_member(staging.group, staging.member, staging.member_epoch);
   const ErrorCode member = co_await std::move(checking);
   if (member != ErrorCode::NONE) {
     auto asking = services.share.already_staged(staging.group, staging.owner, plan.good);
@@ -111,7 +115,8 @@ io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, Plan&
   if (enlisted.error != ErrorCode::NONE) co_return enlisted.error;
 
   // 8.
-  auto running = services.share.stage(staging.group, staging.owner, staging.member, std::move(*guards), std::move(plan.good));
+  auto running = services.share.stage(staging.group, staging.owner, staging.member,
+                                      std::move(*guards), std::move(plan.good));
   std::vector<share::Stage::PartitionReply> replies = co_await std::move(running);
   for (size_t i = 0; i < replies.size(); ++i) {
     plan.entries[plan.places[i]].error = std::move(replies[i].error);
@@ -120,7 +125,8 @@ io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, Plan&
   co_return ErrorCode::NONE;
 }
 
-void answer(TxnShareAcknowledgeResponse& response, const TxnShareAcknowledgeRequest& request, const Plan& plan) {
+void answer(TxnShareAcknowledgeResponse& response, const TxnShareAcknowledgeRequest& request,
+            const Plan& plan) {
   size_t at = 0;
   for (const auto& topic : request.topics) {
     auto& topic_out = response.responses.emplace_back();
@@ -137,7 +143,8 @@ void answer(TxnShareAcknowledgeResponse& response, const TxnShareAcknowledgeRequ
 
 }  // namespace
 
-io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context, TxnShareAcknowledgeRequest request) {
+io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context,
+                                             TxnShareAcknowledgeRequest request) {
   TxnShareAcknowledgeResponse response;
   // 1.
   if (share_version(context.services.metadata) < kShareVersionTransactions) {
@@ -156,7 +163,8 @@ io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context, TxnShareAc
   staging.group = request.group_id;
   staging.member = request.member_id.str();
   staging.member_epoch = request.member_epoch;
-  staging.owner = {request.producer_id, request.producer_epoch, TransactionalId(*request.transactional_id), 0};
+  staging.owner = {request.producer_id, request.producer_epoch,
+                   TransactionalId(*request.transactional_id), 0};
   // 3, 4.
   Plan planned = plan(context, request);
   if (!planned.good.empty()) {
@@ -167,7 +175,8 @@ io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context, TxnShareAc
     auto dooming = context.services.txn.doom(staging.who, staging.start);
     co_await std::move(dooming);
   }
-  // 9. A top-level error says that nothing is staged; the partitions' own errors only then mean something without it.
+  // 9. A top-level error says that nothing is staged; the partitions' own errors only then mean
+  // something without it.
   if (response.error_code == ErrorCode::NONE) answer(response, request, planned);
   co_return response;
 }

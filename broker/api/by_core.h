@@ -1,5 +1,5 @@
-// Work on many partitions, one hop per core: the items are grouped by the core they belong to, each group runs there,
-// and the results come back in the order of the items.
+// Work on many partitions, one hop per core: the items are grouped by the core they belong to, each
+// group runs there, and the results come back in the order of the items.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,9 @@
 
 namespace ackord::api {
 
-// `core_of(item)` names the core; `work(items)` is called on it with the core's items, in order, and answers as many
-// results. `work` must outlive the call (a function or an object of the caller's frame).
+// `core_of(item)` names the core; `work(items)` is called on it with the core's items, in order,
+// and answers as many results. `work` must outlive the call (a function or an object of the
+// caller's frame).
 template <class Out, class Item, class CoreOf, class Work>
 io::Task<std::vector<Out>> by_core(std::vector<Item> items, CoreOf core_of, Work& work) {
   std::map<int, std::pair<io::Executor*, std::vector<size_t>>> groups;

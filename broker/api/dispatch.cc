@@ -37,8 +37,8 @@ struct Serving {
   protocol::Reader body;
 };
 
-// A response header is only the correlation id, and from its first flexible version on an empty tag section;
-// ApiVersions never has that, since its reader does not know the version yet.
+// A response header is only the correlation id, and from its first flexible version on an empty tag
+// section; ApiVersions never has that, since its reader does not know the version yet.
 protocol::Writer open_response(const Header& header, bool flexible) {
   protocol::Writer out;
   out.int32(header.correlation_id);
@@ -54,8 +54,12 @@ io::Task<Answer> serve(Services& services, Serving serving) {
                    serving.header.key, serving.header.client_id, serving.call.client->host);
     co_return Answer{};
   }
-  RequestContext context{services, services.environment.here(), serving.call.client,
-                         serving.header.key, serving.header.version, serving.header.client_id,
+  RequestContext context{services,
+                         services.environment.here(),
+                         serving.call.client,
+                         serving.header.key,
+                         serving.header.version,
+                         serving.header.client_id,
                          std::move(serving.call.release_order)};
   auto handling = handle(context, std::move(*request));
   Response response = co_await std::move(handling);
@@ -64,7 +68,8 @@ io::Task<Answer> serve(Services& services, Serving serving) {
   answer.kind = Answer::Kind::kNothing;
   if (context.no_response) co_return answer;
   answer.kind = Answer::Kind::kSend;
-  protocol::Writer out = open_response(serving.header, serving.header.version >= Response::kFlexibleFrom);
+  protocol::Writer out =
+      open_response(serving.header, serving.header.version >= Response::kFlexibleFrom);
   response.encode(out, serving.header.version);
   answer.bytes = out.finish();
   co_return answer;
@@ -72,15 +77,17 @@ io::Task<Answer> serve(Services& services, Serving serving) {
 
 struct Entry {
   ServedApi api;
-  int16_t first_served;     // of the versions that the schema has
+  int16_t first_served;  // of the versions that the schema has
   int16_t flexible_from;
   io::Task<Answer> (*serve)(Services&, Serving);
 };
 
 constexpr std::array kEntries = {
-#define API(key, Name, first, last)                                                              \
-  Entry{{key, first, last}, std::max<int16_t>(first, protocol::Name##Request::kMinVersion),      \
-        protocol::Name##Request::kFlexibleFrom, &serve<protocol::Name##Request, protocol::Name##Response>},
+#define API(key, Name, first, last)                                     \
+  Entry{{key, first, last},                                             \
+        std::max<int16_t>(first, protocol::Name##Request::kMinVersion), \
+        protocol::Name##Request::kFlexibleFrom,                         \
+        &serve<protocol::Name##Request, protocol::Name##Response>},
 #include "broker/api/apis.def"
 #undef API
 };
@@ -91,7 +98,8 @@ const Entry* find_entry(int16_t key) {
   return at != kEntries.end() && at->api.key == key ? &*at : nullptr;
 }
 
-// An unknown version of ApiVersions is answered in version 0, with the range that would do; its body is not read.
+// An unknown version of ApiVersions is answered in version 0, with the range that would do; its
+// body is not read.
 Answer unsupported_api_versions(const Header& header, const Entry& entry) {
   protocol::ApiVersionsResponse response;
   response.error_code = ErrorCode::UNSUPPORTED_VERSION;
@@ -113,13 +121,14 @@ io::Task<Answer> Dispatch::handle(Call call) {
   header.correlation_id = reader.int32();
   const Entry* entry = reader.ok() ? find_entry(header.key) : nullptr;
   if (entry == nullptr) {
-    base::log_warn("request refused: api_key={} is not served host={}", header.key, call.client->host);
+    base::log_warn("request refused: api_key={} is not served host={}", header.key,
+                   call.client->host);
     co_return Answer{};
   }
   if (header.version < entry->first_served || header.version > entry->api.max_version) {
     if (header.key == kApiVersionsKey) co_return unsupported_api_versions(header, *entry);
-    base::log_warn("request refused: api_key={} version={} is not served host={}", header.key, header.version,
-                   call.client->host);
+    base::log_warn("request refused: api_key={} version={} is not served host={}", header.key,
+                   header.version, call.client->host);
     co_return Answer{};
   }
   protocol::Reader body(call.payload);

@@ -1,8 +1,8 @@
 // From a frame to an answer: request header, table of APIs, decoding, the handler, encoding.
 //
-// Errors: a frame whose header cannot be read, an API or a version that is not served (ApiVersions apart), a body
-// that does not decode: the connection is closed, and nothing has happened.
-// Threads: handle() on the connection's core.
+// Errors: a frame whose header cannot be read, an API or a version that is not served (ApiVersions
+// apart), a body that does not decode: the connection is closed, and nothing has happened. Threads:
+// handle() on the connection's core.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Call {
 struct Answer {
   enum class Kind { kSend, kNothing, kClose };
   Kind kind = Kind::kClose;
-  protocol::OutputChain bytes;   // response header and body, without the size prefix
+  protocol::OutputChain bytes;  // response header and body, without the size prefix
 };
 
 class Dispatch {

@@ -11,7 +11,8 @@ constexpr std::string_view kafka_text(ErrorCode code) {
   switch (code) {
     case ErrorCode::NONE: return "NONE";
     case ErrorCode::INVALID_REQUEST:
-      return "This most likely occurs because of a request being malformed by the client library or the message was "
+      return "This most likely occurs because of a request being malformed by the client library "
+             "or the message was "
              "sent to an incompatible broker. See the broker logs for more details.";
     case ErrorCode::COORDINATOR_NOT_AVAILABLE: return "The coordinator is not available.";
     default: return "";

@@ -9,7 +9,8 @@ constexpr int64_t kEvictionMs = 120000;
 
 }  // namespace
 
-FetchSession::Key FetchSession::key_of(const TopicName& topic, const Uuid& topic_id, int32_t partition) const {
+FetchSession::Key FetchSession::key_of(const TopicName& topic, const Uuid& topic_id,
+                                       int32_t partition) const {
   return by_id_ ? Key{TopicName(), topic_id, partition} : Key{topic, Uuid(), partition};
 }
 
@@ -67,7 +68,7 @@ Result<std::unique_ptr<FetchSession>> FetchSessions::take(int32_t id, int32_t ep
 
 void FetchSessions::put_back(std::unique_ptr<FetchSession> session, int64_t now_ms) {
   const auto at = sessions_.find(session->id());
-  if (at == sessions_.end()) return;   // removed meanwhile
+  if (at == sessions_.end()) return;  // removed meanwhile
   at->second.used_at_ms = now_ms;
   by_use_.splice(by_use_.end(), by_use_, at->second.used);
   at->second.session = std::move(session);

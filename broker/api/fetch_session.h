@@ -1,9 +1,10 @@
-// Fetch sessions (KIP-227): what a consumer fetches, remembered, so that requests and answers carry only changes.
+// Fetch sessions (KIP-227): what a consumer fetches, remembered, so that requests and answers carry
+// only changes.
 //
-// Ownership: FetchSessions holds the sessions of one core; a session belongs to the core that its id names
-// (id % cores). A request takes its session out, works on it, and puts it back: nobody else can use it meanwhile.
-// Errors: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR, all top level.
-// Pure: time and random numbers come in.
+// Ownership: FetchSessions holds the sessions of one core; a session belongs to the core that its
+// id names (id % cores). A request takes its session out, works on it, and puts it back: nobody
+// else can use it meanwhile. Errors: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,
+// FETCH_SESSION_TOPIC_ID_ERROR, all top level. Pure: time and random numbers come in.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ namespace ackord::api {
 
 // One partition as the client asked for it, and what it was last told.
 struct FetchTarget {
-  TopicName topic;               // empty when asked by id and the id is unknown
-  Uuid topic_id;                 // zero when asked by name
+  TopicName topic;  // empty when asked by id and the id is unknown
+  Uuid topic_id;    // zero when asked by name
   int32_t partition = 0;
   int32_t current_leader_epoch = -1;
   Offset fetch_offset = 0;
@@ -48,7 +49,9 @@ class FetchSession {
   void add(FetchTarget target);
   void forget(const TopicName& topic, const Uuid& topic_id, int32_t partition);
   // To the end of the order, so that partitions with much data do not starve the others.
-  void move_to_end(std::list<FetchTarget>::iterator at) { targets_.splice(targets_.end(), targets_, at); }
+  void move_to_end(std::list<FetchTarget>::iterator at) {
+    targets_.splice(targets_.end(), targets_, at);
+  }
   size_t size() const { return targets_.size(); }
 
  private:
@@ -75,11 +78,13 @@ class FetchSession {
 
 class FetchSessions {
  public:
-  // `slots`: at most so many sessions (max.incremental.fetch.session.cache.slots, this core's share of it).
+  // `slots`: at most so many sessions (max.incremental.fetch.session.cache.slots, this core's share
+  // of it).
   FetchSessions(int core, int cores, int32_t slots) : core_(core), cores_(cores), slots_(slots) {}
 
-  // A new session whose id is none of another's; null when the cache is full of sessions that were used within the
-  // last two minutes (min.incremental.fetch.session.eviction.ms). It is taken out from the beginning.
+  // A new session whose id is none of another's; null when the cache is full of sessions that were
+  // used within the last two minutes (min.incremental.fetch.session.eviction.ms). It is taken out
+  // from the beginning.
   std::unique_ptr<FetchSession> create(bool by_id, uint64_t random, int64_t now_ms);
   // Takes the session out. `epoch` must be the one that is expected next.
   Result<std::unique_ptr<FetchSession>> take(int32_t id, int32_t epoch, bool by_id);
@@ -90,7 +95,7 @@ class FetchSessions {
 
  private:
   struct Slot {
-    std::unique_ptr<FetchSession> session;   // null while it is taken out
+    std::unique_ptr<FetchSession> session;  // null while it is taken out
     std::list<int32_t>::iterator used;
     int64_t used_at_ms = 0;
   };
@@ -99,7 +104,7 @@ class FetchSessions {
   int cores_;
   int32_t slots_;
   std::unordered_map<int32_t, Slot> sessions_;
-  std::list<int32_t> by_use_;                // least recently used first
+  std::list<int32_t> by_use_;  // least recently used first
 };
 
 }  // namespace ackord::api

@@ -2,11 +2,12 @@
 //
 //   io::Task<ProduceResponse> handle(RequestContext& context, ProduceRequest request);
 //
-// One file per API, its key first (00_produce.cc), opening with a card: versions, behaviour, version notes. A handler
-// authorizes, validates and asks the services in a straight line, and returns the response struct. It knows no sockets,
-// no bytes, no throttling. It runs on the connection's core; `request` borrows from the frame, which lives until the
-// task ends: what is kept longer is copied (copying a String owns its characters).
-// Adding one: the JSON pair in schemas/, this file, one line in apis.def; the build says which is missing.
+// One file per API, its key first (00_produce.cc), opening with a card: versions, behaviour,
+// version notes. A handler authorizes, validates and asks the services in a straight line, and
+// returns the response struct. It knows no sockets, no bytes, no throttling. It runs on the
+// connection's core; `request` borrows from the frame, which lives until the task ends: what is
+// kept longer is copied (copying a String owns its characters). Adding one: the JSON pair in
+// schemas/, this file, one line in apis.def; the build says which is missing.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,21 @@
 #include "broker/io/signal.h"
 #include "protocol/types/ids.h"
 
-namespace ackord::log { class LogService; }
-namespace ackord::metadata { class MetadataService; }
-namespace ackord::group { class GroupService; }
-namespace ackord::txn { class TxnService; }
-namespace ackord::share { class ShareService; }
+namespace ackord::log {
+class LogService;
+}
+namespace ackord::metadata {
+class MetadataService;
+}
+namespace ackord::group {
+class GroupService;
+}
+namespace ackord::txn {
+class TxnService;
+}
+namespace ackord::share {
+class ShareService;
+}
 
 namespace ackord::api {
 
@@ -37,15 +48,15 @@ struct Services {
   group::GroupService& group;
   txn::TxnService& txn;
   share::ShareService& share;
-  std::vector<FetchSessions>& fetch_sessions;   // one per core, each used on its own
+  std::vector<FetchSessions>& fetch_sessions;  // one per core, each used on its own
 };
 
 // One connection as handlers see it. Belongs to the connection's core.
 struct Client {
   uint64_t connection_id = 0;
-  std::string host;              // the peer's address, as "/127.0.0.1" in Kafka's member descriptions
-  std::string listener;          // name of the listener it came in by
-  std::string software_name;     // from ApiVersions
+  std::string host;           // the peer's address, as "/127.0.0.1" in Kafka's member descriptions
+  std::string listener;       // name of the listener it came in by
+  std::string software_name;  // from ApiVersions
   std::string software_version;
   // The peer has gone: long polls end, what was received still takes effect.
   bool gone = false;
@@ -54,13 +65,13 @@ struct Client {
 
 struct RequestContext {
   Services& services;
-  const io::Core& core;          // the connection's core, where the handler runs
+  const io::Core& core;  // the connection's core, where the handler runs
   std::shared_ptr<Client> client;
   int16_t api_key = 0;
   int16_t api_version = 0;
-  std::string client_id;         // of the request header; "" when null
-  // Says that what must happen in the order of the requests has happened: the connection's next request may start.
-  // Without a call it starts when this one has ended.
+  std::string client_id;  // of the request header; "" when null
+  // Says that what must happen in the order of the requests has happened: the connection's next
+  // request may start. Without a call it starts when this one has ended.
   std::function<void()> release_order;
 
   // Set by a handler instead of an answer: none is sent (acks=0), or the connection is closed.

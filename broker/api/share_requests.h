@@ -1,4 +1,5 @@
-// What the handlers of share RPCs have in common: checks of ids, and the wire's batches as the share room takes them.
+// What the handlers of share RPCs have in common: checks of ids, and the wire's batches as the
+// share room takes them.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace ackord::api {
 
-constexpr size_t kMaxShareMemberId = 36;   // a UUID's text; what stock clients send may be shorter
+constexpr size_t kMaxShareMemberId = 36;  // a UUID's text; what stock clients send may be shorter
 
 inline bool valid_share_member(std::string_view member) {
   return !member.empty() && member.size() <= kMaxShareMemberId;
@@ -29,7 +30,8 @@ template <class Batches>
 std::vector<share::AcknowledgementBatch> acknowledgement_batches(Batches&& batches) {
   std::vector<share::AcknowledgementBatch> out;
   out.reserve(batches.size());
-  for (auto& batch : batches) out.push_back({batch.first_offset, batch.last_offset, std::move(batch.acknowledge_types)});
+  for (auto& batch : batches)
+    out.push_back({batch.first_offset, batch.last_offset, std::move(batch.acknowledge_types)});
   return out;
 }
 

@@ -18,17 +18,20 @@ constexpr size_t kMaxUncompressed = 1u << 30;
 struct Place {
   const log::Partition& partition;
   Error corrupt(Offset offset, std::string_view why) const {
-    return error(ErrorCode::CORRUPT_MESSAGE, fmt::format("{}-{} offset {}: {}", partition.name().topic.sv(),
-                                                         partition.name().partition, offset, why));
+    return error(ErrorCode::CORRUPT_MESSAGE,
+                 fmt::format("{}-{} offset {}: {}", partition.name().topic.sv(),
+                             partition.name().partition, offset, why));
   }
 };
 
-Result<void> replay_batch(const Place& place, const protocol::BatchHeader& header, std::span<const std::byte> bytes,
+Result<void> replay_batch(const Place& place, const protocol::BatchHeader& header,
+                          std::span<const std::byte> bytes,
                           const std::function<Result<void>(const LoadedBatch&)>& replay) {
   LoadedBatch batch;
   batch.base_offset = header.base_offset;
   batch.timestamp_ms = header.max_timestamp;
-  if (header.transactional()) batch.transaction = log::ProducerStamp{header.producer_id, header.producer_epoch};
+  if (header.transactional())
+    batch.transaction = log::ProducerStamp{header.producer_id, header.producer_epoch};
   std::vector<std::byte> buffer;
   const auto records = protocol::uncompressed_records(header, bytes, kMaxUncompressed, buffer);
   if (!records) return place.corrupt(header.base_offset, records.error().message);
@@ -40,13 +43,16 @@ Result<void> replay_batch(const Place& place, const protocol::BatchHeader& heade
       const auto marker = protocol::parse_end_marker(record);
       if (!marker) return place.corrupt(header.base_offset, marker.error().message);
       if (*marker) {
-        batch.marker = log::EndMarker{{header.producer_id, header.producer_epoch}, (*marker)->commit,
-                                      (*marker)->coordinator_epoch, 0};
+        batch.marker = log::EndMarker{{header.producer_id, header.producer_epoch},
+                                      (*marker)->commit,
+                                      (*marker)->coordinator_epoch,
+                                      0};
       }
       continue;
     }
     if (!record.key && !record.value) continue;
-    batch.records.push_back({record.offset, record.key.value_or(std::span<const std::byte>()), record.value});
+    batch.records.push_back(
+        {record.offset, record.key.value_or(std::span<const std::byte>()), record.value});
   }
   if (reader.failure()) return place.corrupt(header.base_offset, reader.failure()->message);
   Result<void> done = replay(batch);
@@ -69,7 +75,8 @@ io::Task<Result<void>> load_partition(log::Partition& partition,
     if (left.empty()) co_return place.corrupt(next, "nothing can be read");
     while (!left.empty()) {
       const auto header = protocol::parse_header(left);
-      if (!header || header->size() > left.size()) co_return place.corrupt(next, "not a record batch");
+      if (!header || header->size() > left.size())
+        co_return place.corrupt(next, "not a record batch");
       if (header->last_offset() >= next) {
         Result<void> done = replay_batch(place, *header, left.subspan(0, header->size()), replay);
         if (!done) co_return done;

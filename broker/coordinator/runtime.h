@@ -1,11 +1,13 @@
-// ShardRunner: runs one shard over one partition of a state topic: decide → append → apply → (durable) → reply.
+// ShardRunner: runs one shard over one partition of a state topic: decide → append → apply →
+// (durable) → reply.
 //
-// Knows no group, no transaction, no share. Threads: belongs to the partition's core; all members run there.
-// Between decide and apply nothing else of the shard runs, so a decision is never outdated. Memory may run ahead of
-// the disk, but run() answers only when all that was appended before its decision, its own records included, is
-// durable: a read-only operation too. Many decisions share one fdatasync.
-// Errors (Result): COORDINATOR_LOAD_IN_PROGRESS before load() has ended; COORDINATOR_NOT_AVAILABLE after a storage
-// failure, from which there is no way back but a restart of the process.
+// Knows no group, no transaction, no share. Threads: belongs to the partition's core; all members
+// run there. Between decide and apply nothing else of the shard runs, so a decision is never
+// outdated. Memory may run ahead of the disk, but run() answers only when all that was appended
+// before its decision, its own records included, is durable: a read-only operation too. Many
+// decisions share one fdatasync. Errors (Result): COORDINATOR_LOAD_IN_PROGRESS before load() has
+// ended; COORDINATOR_NOT_AVAILABLE after a storage failure, from which there is no way back but a
+// restart of the process.
 #pragma once
 
 #include <functional>
@@ -36,7 +38,8 @@ class ShardRunner {
     if (timer_ != 0) core_.clock.cancel(timer_);
   }
 
-  // Called after each change of state, still inside the decision: for waking those who wait for it. May not run().
+  // Called after each change of state, still inside the decision: for waking those who wait for it.
+  // May not run().
   void on_applied(std::function<void()> hook) { applied_hook_ = std::move(hook); }
   // Called with what a Tick left to do, once that is durable.
   void on_tick(std::function<void(TickReply)> hook) { tick_hook_ = std::move(hook); }
@@ -69,8 +72,8 @@ class ShardRunner {
     co_return std::move(decided->reply);
   }
 
-  // As run(), but the answer does not wait for the disk. Only where the next write to this log covers it and a lost
-  // record is made again after a restart (protocol 1.6: Complete).
+  // As run(), but the answer does not wait for the disk. Only where the next write to this log
+  // covers it and a lost record is made again after a restart (protocol 1.6: Complete).
   template <class Op>
   Result<typename Op::Reply> run_without_waiting(const Op& op) {
     auto decided = start<Op, typename Op::Reply>(op);
@@ -85,7 +88,9 @@ class ShardRunner {
     Offset rests_on;
   };
 
-  static Error unavailable() { return error(ErrorCode::COORDINATOR_NOT_AVAILABLE, "the log is offline"); }
+  static Error unavailable() {
+    return error(ErrorCode::COORDINATOR_NOT_AVAILABLE, "the log is offline");
+  }
 
   template <class Op, class Reply>
   Result<Decided<Reply>> start(const Op& op) {
@@ -118,7 +123,8 @@ class ShardRunner {
     std::vector<log::EncodedRecord> encoded;
     encoded.reserve(batch.records.size());
     for (const Record& record : batch.records) encoded.push_back(Shard::encode(record));
-    const log::AppendResult written = partition_->append_records(encoded, batch.transaction, now.wall_ms);
+    const log::AppendResult written =
+        partition_->append_records(encoded, batch.transaction, now.wall_ms);
     if (!accepted(written)) return false;
     RecordContext context{written.base_offset, now.wall_ms, batch.transaction};
     for (const Record& record : batch.records) {
@@ -129,8 +135,9 @@ class ShardRunner {
   }
 
   static bool accepted(const log::AppendResult& written) {
-    ACKORD_ASSERT(written.error == ErrorCode::NONE || written.error == ErrorCode::KAFKA_STORAGE_ERROR,
-                  "a decision is appended as it is, or not at all");
+    ACKORD_ASSERT(
+        written.error == ErrorCode::NONE || written.error == ErrorCode::KAFKA_STORAGE_ERROR,
+        "a decision is appended as it is, or not at all");
     return written.error == ErrorCode::NONE;
   }
 

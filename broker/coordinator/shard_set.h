@@ -1,7 +1,8 @@
 // ShardSet: all shards of one state topic, one runner per partition, each on its partition's core.
 //
-// The topic is made on first use: ensure() is called by every operation and costs one atomic load once it is ready.
-// Threads: all members from any core. Errors: those of making and loading; a failed ensure() is tried again next time.
+// The topic is made on first use: ensure() is called by every operation and costs one atomic load
+// once it is ready. Threads: all members from any core. Errors: those of making and loading; a
+// failed ensure() is tried again next time.
 #pragma once
 
 #include <atomic>
@@ -29,10 +30,14 @@ class ShardSet {
   // Called on the runner's core before it loads, to set its hooks.
   using Prepare = std::function<void(int32_t partition, Runner& runner)>;
 
-  ShardSet(io::Environment& environment, log::LogService& log, std::string topic, MakeTopic make_topic,
-           MakeShard make_shard, Prepare prepare = {})
-      : environment_(environment), log_(log), topic_(std::move(topic)), make_topic_(std::move(make_topic)),
-        make_shard_(std::move(make_shard)), prepare_(std::move(prepare)) {}
+  ShardSet(io::Environment& environment, log::LogService& log, std::string topic,
+           MakeTopic make_topic, MakeShard make_shard, Prepare prepare = {})
+      : environment_(environment),
+        log_(log),
+        topic_(std::move(topic)),
+        make_topic_(std::move(make_topic)),
+        make_shard_(std::move(make_shard)),
+        prepare_(std::move(prepare)) {}
 
   bool ready() const { return ready_.load(std::memory_order_acquire); }
   // 0 before it is ready.
@@ -52,7 +57,8 @@ class ShardSet {
   template <class Op>
   io::Task<Result<typename Op::Reply>> run(int32_t partition, Op op) {
     using Reply = typename Op::Reply;
-    if (partition < 0 || partition >= partitions()) co_return Result<Reply>(error(ErrorCode::NOT_COORDINATOR));
+    if (partition < 0 || partition >= partitions())
+      co_return Result<Reply>(error(ErrorCode::NOT_COORDINATOR));
     Runner& runner = at(partition);
     auto running = io::on(runner.core().executor, runner.template run<Op>(std::move(op)));
     Result<Reply> reply = co_await std::move(running);
@@ -105,7 +111,8 @@ class ShardSet {
 
   io::Task<Result<void>> open_one(const io::Core& core, int32_t partition) {
     std::shared_ptr<log::Partition> log = log_.find(name_of(partition));
-    if (!log) co_return error(ErrorCode::COORDINATOR_NOT_AVAILABLE, topic_ + " has no such partition");
+    if (!log)
+      co_return error(ErrorCode::COORDINATOR_NOT_AVAILABLE, topic_ + " has no such partition");
     auto runner = std::make_unique<Runner>(core, std::move(log), make_shard_(partition));
     if (prepare_) prepare_(partition, *runner);
     auto loading = runner->load();
@@ -122,8 +129,8 @@ class ShardSet {
   MakeTopic make_topic_;
   MakeShard make_shard_;
   Prepare prepare_;
-  std::vector<std::unique_ptr<Runner>> runners_;   // complete before ready_, unchanged after
-  std::shared_ptr<io::PositionGate> starting_;     // core 0
+  std::vector<std::unique_ptr<Runner>> runners_;  // complete before ready_, unchanged after
+  std::shared_ptr<io::PositionGate> starting_;    // core 0
   std::atomic<bool> ready_{false};
 };
 

@@ -9,7 +9,8 @@
 
 namespace ackord::io {
 
-// One moment on both clocks. What is logged or sent uses wall_ms; deadlines use steady_ms, which never jumps.
+// One moment on both clocks. What is logged or sent uses wall_ms; deadlines use steady_ms, which
+// never jumps.
 struct Now {
   TimeMs wall_ms = 0;
   int64_t steady_ms = 0;
@@ -49,6 +50,8 @@ class SleepUntil {
   int64_t deadline_ms_;
   Clock::TimerId timer_ = 0;
 };
-inline SleepUntil sleep_until(Clock& clock, int64_t deadline_ms) { return SleepUntil(clock, deadline_ms); }
+inline SleepUntil sleep_until(Clock& clock, int64_t deadline_ms) {
+  return SleepUntil(clock, deadline_ms);
+}
 
 }  // namespace ackord::io

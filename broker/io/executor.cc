@@ -9,22 +9,26 @@ thread_local Executor* current_executor = nullptr;
 
 }  // namespace
 
-// A spawned task's outermost frame. It is linked into its executor's list once it runs there, and destroys
-// itself at its end.
+// A spawned task's outermost frame. It is linked into its executor's list once it runs there, and
+// destroys itself at its end.
 struct Executor::Spawned {
   struct promise_type {
     Executor* owner = nullptr;
     Spawned* link = nullptr;
 
-    Spawned get_return_object() { return Spawned{std::coroutine_handle<promise_type>::from_promise(*this), nullptr, nullptr}; }
+    Spawned get_return_object() {
+      return Spawned{std::coroutine_handle<promise_type>::from_promise(*this), nullptr, nullptr};
+    }
     std::suspend_always initial_suspend() noexcept { return {}; }
     struct Final {
       bool await_ready() noexcept { return false; }
       void await_suspend(std::coroutine_handle<promise_type> self) noexcept {
         Spawned* link = self.promise().link;
         Executor* owner = self.promise().owner;
-        if (link->before) link->before->next = link->next;
-        else owner->spawned_ = link->next;
+        if (link->before)
+          link->before->next = link->next;
+        else
+          owner->spawned_ = link->next;
         if (link->next) link->next->before = link->before;
         delete link;
         self.destroy();
@@ -53,11 +57,15 @@ struct Executor::Unstarted {
   }
 };
 
-Executor::~Executor() { ACKORD_ASSERT(spawned_ == nullptr, "destroy_spawned() comes before the executor's end"); }
+Executor::~Executor() {
+  ACKORD_ASSERT(spawned_ == nullptr, "destroy_spawned() comes before the executor's end");
+}
 
 Executor* Executor::current() { return current_executor; }
 
-Executor::Current::Current(Executor* executor) : before_(current_executor) { current_executor = executor; }
+Executor::Current::Current(Executor* executor) : before_(current_executor) {
+  current_executor = executor;
+}
 Executor::Current::~Current() { current_executor = before_; }
 
 void Executor::destroy_spawned() {
@@ -73,7 +81,8 @@ void Executor::destroy_spawned() {
 }
 
 void spawn(Executor& executor, Task<void> task) {
-  auto unstarted = std::make_shared<Executor::Unstarted>(Executor::Spawned::run(std::move(task)).handle);
+  auto unstarted =
+      std::make_shared<Executor::Unstarted>(Executor::Spawned::run(std::move(task)).handle);
   executor.post([&executor, unstarted] {
     const auto handle = std::exchange(unstarted->handle, nullptr);
     auto* link = new Executor::Spawned{handle, nullptr, executor.spawned_};

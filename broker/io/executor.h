@@ -27,7 +27,8 @@ class Executor {
   // The executor whose work runs on this thread now; null on a thread that is no core.
   static Executor* current();
 
-  // Destroys every spawned task that has not ended. Only when nothing runs here any more (shutdown, simulated crash).
+  // Destroys every spawned task that has not ended. Only when nothing runs here any more (shutdown,
+  // simulated crash).
   void destroy_spawned();
 
  protected:
@@ -48,11 +49,12 @@ class Executor {
   Spawned* spawned_ = nullptr;
 };
 
-// Starts a task on `executor` (any thread may call; it begins there, not now). It runs until its end;
-// the executor owns it.
+// Starts a task on `executor` (any thread may call; it begins there, not now). It runs until its
+// end; the executor owns it.
 void spawn(Executor& executor, Task<void> task);
 
-// Runs `task` on `target` and resumes here with its result. At once, without a hop, when `target` is this core.
+// Runs `task` on `target` and resumes here with its result. At once, without a hop, when `target`
+// is this core.
 template <class T>
 Task<T> on(Executor& target, Task<T> task) {
   Executor* home = Executor::current();
@@ -82,7 +84,8 @@ Task<T> on(Executor& target, Task<T> task) {
   co_return co_await awaiter;
 }
 
-// Runs all tasks at the same time on this core and resumes when the last has ended; results in the order of the tasks.
+// Runs all tasks at the same time on this core and resumes when the last has ended; results in the
+// order of the tasks.
 template <class T>
 Task<std::vector<T>> when_all(std::vector<Task<T>> tasks);
 

@@ -1,9 +1,10 @@
-// Files and directories. The real one is in posix/, a seeded one that loses unsynced writes is in tests/simulation.
+// Files and directories. The real one is in posix/, a seeded one that loses unsynced writes is in
+// tests/simulation.
 //
-// Durability: a write, a new length or a new name counts only after datasync() of the file, sync_directory() of the
-// folder that holds the name. Errors: KAFKA_STORAGE_ERROR with path and errno text.
-// Threads: synchronous calls run where they are called (they hit the page cache, or run at start-up or on a pool thread);
-// the Task ones leave the core and resume on it.
+// Durability: a write, a new length or a new name counts only after datasync() of the file,
+// sync_directory() of the folder that holds the name. Errors: KAFKA_STORAGE_ERROR with path and
+// errno text. Threads: synchronous calls run where they are called (they hit the page cache, or run
+// at start-up or on a pool thread); the Task ones leave the core and resume on it.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +27,13 @@ class File : public ByteSource {
   virtual Result<uint64_t> size() const = 0;
   // Fills `out` from `position`, or as much as the file has; returns how much.
   virtual Result<size_t> pread(std::span<std::byte> out, uint64_t position) const = 0;
-  // As pread, without blocking the core: at once when the page cache has it, else on the pool. `out` and the File must
-  // live until it ends.
+  // As pread, without blocking the core: at once when the page cache has it, else on the pool.
+  // `out` and the File must live until it ends.
   virtual Task<Result<size_t>> read(std::span<std::byte> out, uint64_t position) const = 0;
-  // Writes all pieces, one after the other, from `position`. On an error the file's content is unknown there.
-  virtual Result<void> pwritev(std::span<const std::span<const std::byte>> pieces, uint64_t position) = 0;
+  // Writes all pieces, one after the other, from `position`. On an error the file's content is
+  // unknown there.
+  virtual Result<void> pwritev(std::span<const std::span<const std::byte>> pieces,
+                               uint64_t position) = 0;
   virtual Result<void> truncate(uint64_t size) = 0;
   // fdatasync: everything written before this call is on the disk when it ends.
   virtual Task<Result<void>> datasync() = 0;
@@ -39,10 +42,10 @@ class File : public ByteSource {
 };
 
 enum class OpenMode {
-  kRead,           // must exist
-  kReadWrite,      // must exist
-  kCreate,         // read and write, made when missing
-  kCreateNew,      // read and write, must not exist
+  kRead,       // must exist
+  kReadWrite,  // must exist
+  kCreate,     // read and write, made when missing
+  kCreateNew,  // read and write, must not exist
 };
 
 // Held as long as the object lives; another process's attempt fails meanwhile.
@@ -70,7 +73,8 @@ class FileSystem {
   virtual Task<Result<void>> sync_directory(const std::string& path) = 0;
   // The advisory lock file Kafka uses too (`.lock` in a log directory).
   virtual Result<std::unique_ptr<DirectoryLock>> lock(const std::string& path) = 0;
-  // Runs blocking work on a pool thread and resumes here with its end. The simulator runs it in place.
+  // Runs blocking work on a pool thread and resumes here with its end. The simulator runs it in
+  // place.
   virtual Task<void> blocking(std::function<void()> work) = 0;
 };
 

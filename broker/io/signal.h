@@ -1,8 +1,8 @@
 // Waiting for something to happen, without polling.
 //   Wakeup  one waiting coroutine, which any number of signals (of any core) can wake;
 //   Signal  "something changed here": wakes the wakeups that are subscribed, once each.
-// Use: make a Wakeup, subscribe it to everything that can help, look, and if there is nothing yet wait_until();
-// then subscribe and look again. A wake between subscribing and waiting is not lost.
+// Use: make a Wakeup, subscribe it to everything that can help, look, and if there is nothing yet
+// wait_until(); then subscribe and look again. A wake between subscribing and waiting is not lost.
 #pragma once
 
 #include <coroutine>
@@ -19,7 +19,9 @@ class Wakeup : public std::enable_shared_from_this<Wakeup> {
  public:
   // Made on the core that will wait. `clock` is that core's.
   Wakeup(Executor& home, Clock& clock) : home_(home), clock_(clock) {}
-  static std::shared_ptr<Wakeup> make(Executor& home, Clock& clock) { return std::make_shared<Wakeup>(home, clock); }
+  static std::shared_ptr<Wakeup> make(Executor& home, Clock& clock) {
+    return std::make_shared<Wakeup>(home, clock);
+  }
 
   // Any thread.
   void wake();

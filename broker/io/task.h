@@ -1,9 +1,11 @@
-// Task<T>: a lazy coroutine of the broker's own rooms. It starts when it is awaited and resumes its caller when
-// it ends; it never leaves the core it runs on (see on() in executor.h for the one way to hop).
+// Task<T>: a lazy coroutine of the broker's own rooms. It starts when it is awaited and resumes its
+// caller when it ends; it never leaves the core it runs on (see on() in executor.h for the one way
+// to hop).
 //
-// Why not asio::awaitable: the core must run on one thread under a seeded scheduler, and no room below net may know
-// a socket library. Ownership: a Task owns its frame; destroying a suspended Task destroys what it was doing (this
-// happens at shutdown and in a simulated crash only). Errors are values (Result); an exception ends the process.
+// Why not asio::awaitable: the core must run on one thread under a seeded scheduler, and no room
+// below net may know a socket library. Ownership: a Task owns its frame; destroying a suspended
+// Task destroys what it was doing (this happens at shutdown and in a simulated crash only). Errors
+// are values (Result); an exception ends the process.
 #pragma once
 
 #include <coroutine>
@@ -47,7 +49,9 @@ struct TaskPromise : TaskPromiseBase {
   std::optional<T> value;
   Task<T> get_return_object();
   template <class U>
-  void return_value(U&& result) { value.emplace(std::forward<U>(result)); }
+  void return_value(U&& result) {
+    value.emplace(std::forward<U>(result));
+  }
   T take() { return std::move(*value); }
 };
 
@@ -103,8 +107,12 @@ class [[nodiscard]] Task {
 
 namespace detail {
 template <class T>
-Task<T> TaskPromise<T>::get_return_object() { return Task<T>(Task<T>::Handle::from_promise(*this)); }
-inline Task<void> TaskPromise<void>::get_return_object() { return Task<void>(Task<void>::Handle::from_promise(*this)); }
+Task<T> TaskPromise<T>::get_return_object() {
+  return Task<T>(Task<T>::Handle::from_promise(*this));
+}
+inline Task<void> TaskPromise<void>::get_return_object() {
+  return Task<void>(Task<void>::Handle::from_promise(*this));
+}
 }  // namespace detail
 
 }  // namespace ackord::io

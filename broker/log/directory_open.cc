@@ -17,12 +17,14 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A folder counts only once the one that holds its name is synced; so does each missing one above it. The data
-// directory's own name is synced until it has been formatted: an earlier start may have died in between.
+// A folder counts only once the one that holds its name is synced; so does each missing one above
+// it. The data directory's own name is synced until it has been formatted: an earlier start may
+// have died in between.
 Result<void> make_root(io::FileSystem& disk, const std::string& root) {
   std::vector<std::string> to_sync;
   if (!disk.exists(names::join(root, names::kMetaProperties))) to_sync.push_back(parent_of(root));
-  for (std::string missing = parent_of(root); !disk.is_directory(missing); missing = parent_of(missing)) {
+  for (std::string missing = parent_of(root); !disk.is_directory(missing);
+       missing = parent_of(missing)) {
     to_sync.push_back(parent_of(missing));
   }
   auto made = disk.create_directories(root);

@@ -1,8 +1,9 @@
 // LogService: the door to all partition logs of one data directory.
 //
-// Owns: the directory (lock, meta.properties, checkpoints) and every Partition. Format: Kafka's, to the byte
-// (docs/ARCHITECTURE.md, "The log"). A partition belongs to the core that core_of() names, for good.
-// Threads: core_of() and the Task members from any core; find() on the partition's own core only.
+// Owns: the directory (lock, meta.properties, checkpoints) and every Partition. Format: Kafka's, to
+// the byte (docs/ARCHITECTURE.md, "The log"). A partition belongs to the core that core_of() names,
+// for good. Threads: core_of() and the Task members from any core; find() on the partition's own
+// core only.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@
 
 namespace ackord::log {
 
-// What a directory holds, known after open(): the names come from the folders, the ids from partition.metadata.
+// What a directory holds, known after open(): the names come from the folders, the ids from
+// partition.metadata.
 struct FoundPartition {
   TopicPartition name;
   Uuid topic_id;
@@ -26,11 +28,13 @@ class LogService {
  public:
   virtual ~LogService() = default;
 
-  // Locks the directory, formats an empty one (meta.properties), recovers every log in it (docs/ARCHITECTURE.md, "The log": the active segment
-  // is cut at the first invalid batch at or above the recovery point; after an unclean stop what was read above it is
-  // made durable again). Start-up: blocks; call before anything else. Errors carry the text for the operator.
+  // Locks the directory, formats an empty one (meta.properties), recovers every log in it
+  // (docs/ARCHITECTURE.md, "The log": the active segment is cut at the first invalid batch at or
+  // above the recovery point; after an unclean stop what was read above it is made durable again).
+  // Start-up: blocks; call before anything else. Errors carry the text for the operator.
   virtual Result<std::vector<FoundPartition>> open() = 0;
-  // Makes everything durable and writes checkpoints and the clean-shutdown mark. Nothing may be appended afterwards.
+  // Makes everything durable and writes checkpoints and the clean-shutdown mark. Nothing may be
+  // appended afterwards.
   virtual io::Task<void> close() = 0;
 
   virtual const std::string& cluster_id() const = 0;
@@ -38,10 +42,12 @@ class LogService {
   // Null when there is none (any more).
   virtual std::shared_ptr<Partition> find(const TopicPartition& name) = 0;
 
-  // Durable when it ends. An existing one with the same id is success. Runs on the partition's core by itself.
+  // Durable when it ends. An existing one with the same id is success. Runs on the partition's core
+  // by itself.
   virtual io::Task<Result<void>> create(TopicPartition name, Uuid topic_id, LogConfig config) = 0;
   // Many at once (an internal topic, a topic with many partitions): the directory is synced once.
-  virtual io::Task<Result<void>> create_all(std::vector<TopicPartition> names, Uuid topic_id, LogConfig config) = 0;
+  virtual io::Task<Result<void>> create_all(std::vector<TopicPartition> names, Uuid topic_id,
+                                            LogConfig config) = 0;
   // Renames to `…-delete` and removes later. Durable when it ends; a missing one is success.
   virtual io::Task<Result<void>> remove(TopicPartition name) = 0;
   // New configs for a partition that is open; takes effect without a restart.

@@ -15,30 +15,30 @@ namespace ackord::log {
 
 // The topic configs that a log acts on, with Kafka's names (docs: topic configs) and defaults.
 struct LogConfig {
-  int64_t segment_bytes = 1073741824;             // segment.bytes
-  int64_t segment_ms = 604800000;                 // segment.ms
-  int32_t segment_index_bytes = 10485760;         // segment.index.bytes
-  int32_t index_interval_bytes = 4096;            // index.interval.bytes
-  int32_t max_message_bytes = 1048588;            // max.message.bytes
-  int64_t retention_ms = 604800000;               // retention.ms
-  int64_t retention_bytes = -1;                   // retention.bytes
-  bool compact = false;                           // cleanup.policy contains compact
-  bool remove = true;                             // cleanup.policy contains delete
-  std::string compression_type = "producer";      // compression.type
-  int compression_level = -1;                     // of that type; -1: the codec's default
-  bool log_append_time = false;                   // message.timestamp.type=LogAppendTime
-  int64_t timestamp_before_max_ms = INT64_MAX;    // message.timestamp.before.max.ms
-  int64_t timestamp_after_max_ms = 3600000;       // message.timestamp.after.max.ms
+  int64_t segment_bytes = 1073741824;           // segment.bytes
+  int64_t segment_ms = 604800000;               // segment.ms
+  int32_t segment_index_bytes = 10485760;       // segment.index.bytes
+  int32_t index_interval_bytes = 4096;          // index.interval.bytes
+  int32_t max_message_bytes = 1048588;          // max.message.bytes
+  int64_t retention_ms = 604800000;             // retention.ms
+  int64_t retention_bytes = -1;                 // retention.bytes
+  bool compact = false;                         // cleanup.policy contains compact
+  bool remove = true;                           // cleanup.policy contains delete
+  std::string compression_type = "producer";    // compression.type
+  int compression_level = -1;                   // of that type; -1: the codec's default
+  bool log_append_time = false;                 // message.timestamp.type=LogAppendTime
+  int64_t timestamp_before_max_ms = INT64_MAX;  // message.timestamp.before.max.ms
+  int64_t timestamp_after_max_ms = 3600000;     // message.timestamp.after.max.ms
   friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
 
 // Broker-wide settings of the log room.
 struct LogSettings {
-  std::string directory;             // log.dirs (one directory)
-  bool sync_on_ack = true;           // log.flush.policy = ack (default) | os
+  std::string directory;    // log.dirs (one directory)
+  bool sync_on_ack = true;  // log.flush.policy = ack (default) | os
   int64_t producer_id_expiration_ms = 86400000;
   int32_t broker_id = 1;
-  std::string cluster_id;            // of an existing meta.properties when there is one, else made
+  std::string cluster_id;  // of an existing meta.properties when there is one, else made
 };
 
 enum class Isolation : int8_t { kReadUncommitted = 0, kReadCommitted = 1 };
@@ -57,7 +57,8 @@ struct RecordError {
 
 // A client's batch, as it came in a Produce request.
 struct ClientAppend {
-  std::span<const std::byte> records;          // borrowed until append returns; exactly one v2 batch is legal
+  std::span<const std::byte>
+      records;  // borrowed until append returns; exactly one v2 batch is legal
   int16_t produce_version = 0;
   // From begin_verification(): needed for the first transactional batch of a transaction (KIP-890).
   std::optional<uint64_t> verification_guard;
@@ -65,11 +66,11 @@ struct ClientAppend {
 
 struct AppendResult {
   ErrorCode error = ErrorCode::NONE;
-  std::string message;                         // for error_message of the response
+  std::string message;  // for error_message of the response
   std::vector<RecordError> record_errors;
   Offset base_offset = -1;
-  Offset next_offset = -1;                     // durable(next_offset) is what the answer rests on
-  TimeMs log_append_time_ms = -1;              // -1 with CreateTime
+  Offset next_offset = -1;         // durable(next_offset) is what the answer rests on
+  TimeMs log_append_time_ms = -1;  // -1 with CreateTime
   Offset log_start_offset = -1;
 };
 
@@ -78,7 +79,7 @@ struct EndMarker {
   ProducerStamp producer;
   bool commit = false;
   int32_t coordinator_epoch = 0;
-  int8_t transaction_version = 0;              // KIP-1228
+  int8_t transaction_version = 0;  // KIP-1228
   friend bool operator==(const EndMarker&, const EndMarker&) = default;
 };
 
@@ -86,7 +87,8 @@ struct EndMarker {
 struct EncodedRecord {
   std::vector<std::byte> key;
   std::optional<std::vector<std::byte>> value;
-  bool null_key = false;                       // written with a null key, as the metadata log's records are; key is empty
+  bool null_key =
+      false;  // written with a null key, as the metadata log's records are; key is empty
   friend bool operator==(const EncodedRecord&, const EncodedRecord&) = default;
 };
 
@@ -101,7 +103,7 @@ struct BatchInfo {
   int32_t record_count = 0;
   bool transactional = false;
   bool control = false;
-  uint32_t size = 0;                           // whole batch, with its 12 leading bytes
+  uint32_t size = 0;  // whole batch, with its 12 leading bytes
 };
 
 struct AbortedTransaction {
@@ -113,19 +115,19 @@ struct AbortedTransaction {
 struct ReadSpec {
   Offset offset = 0;
   int64_t max_bytes = 0;
-  bool at_least_one_batch = true;              // even when it is larger than max_bytes
+  bool at_least_one_batch = true;  // even when it is larger than max_bytes
   Isolation isolation = Isolation::kReadUncommitted;
-  bool want_batches = false;                   // fill ReadResult::batches
+  bool want_batches = false;  // fill ReadResult::batches
 };
 
 struct ReadResult {
-  ErrorCode error = ErrorCode::NONE;           // OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR
-  Records records;                             // whole batches; file ranges
-  std::vector<BatchInfo> batches;              // of `records`, in order
+  ErrorCode error = ErrorCode::NONE;  // OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR
+  Records records;                    // whole batches; file ranges
+  std::vector<BatchInfo> batches;     // of `records`, in order
   Offset high_watermark = -1;
   Offset last_stable_offset = -1;
   Offset log_start_offset = -1;
-  std::vector<AbortedTransaction> aborted;     // with kReadCommitted, sorted by first offset
+  std::vector<AbortedTransaction> aborted;  // with kReadCommitted, sorted by first offset
 };
 
 struct TimestampedOffset {

@@ -4,12 +4,13 @@
 
 namespace ackord::main {
 
-// What the group coordinator asks of the share partitions' state; the two rooms do not know each other.
+// What the group coordinator asks of the share partitions' state; the two rooms do not know each
+// other.
 class Assembly::ShareInitializer : public group::ShareStateInitializer {
  public:
   explicit ShareInitializer(share::ShareService& share) : share_(share) {}
-  io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition, int32_t state_epoch,
-                                 Offset start_offset) override {
+  io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
+                                 int32_t state_epoch, Offset start_offset) override {
     return share_.initialize(std::move(group), topic_id, partition, state_epoch, start_offset);
   }
 
@@ -17,14 +18,16 @@ class Assembly::ShareInitializer : public group::ShareStateInitializer {
   share::ShareService& share_;
 };
 
-metadata::MetadataSettings local_metadata_settings(metadata::BrokerConfig config, std::string host, int32_t port) {
+metadata::MetadataSettings local_metadata_settings(metadata::BrokerConfig config, std::string host,
+                                                   int32_t port) {
   metadata::MetadataSettings settings;
   settings.broker = std::move(config);
   settings.listeners.push_back({"PLAINTEXT", std::move(host), port});
   return settings;
 }
 
-Assembly::Assembly(io::Environment& environment, AssemblySettings settings) : environment_(environment) {
+Assembly::Assembly(io::Environment& environment, AssemblySettings settings)
+    : environment_(environment) {
   const int32_t slots = settings.metadata.broker.max_incremental_fetch_session_cache_slots;
   settings.metadata.log_directory = settings.log.directory;
   log_ = log::make_log_service(environment, std::move(settings.log));
@@ -35,7 +38,8 @@ Assembly::Assembly(io::Environment& environment, AssemblySettings settings) : en
   routing_ = std::make_unique<api::MarkerRouting>(*log_, *group_, *share_);
   txn_ = txn::make_txn_service(environment, *log_, *metadata_, *routing_);
   const auto cores = static_cast<int>(environment.cores.size());
-  for (int core = 0; core < cores; ++core) fetch_sessions_.emplace_back(core, cores, (slots + cores - 1) / cores);
+  for (int core = 0; core < cores; ++core)
+    fetch_sessions_.emplace_back(core, cores, (slots + cores - 1) / cores);
   dispatch_ = std::make_unique<api::Dispatch>(
       api::Services{environment, *log_, *metadata_, *group_, *txn_, *share_, fetch_sessions_});
 }
@@ -48,7 +52,8 @@ io::Task<Result<void>> Assembly::start() {
   auto loading_metadata = metadata_->load(std::move(*found));
   Result<void> loaded = co_await std::move(loading_metadata);
   if (!loaded) co_return loaded;
-  // Groups and share state come first: the transaction coordinator sends markers to them as soon as it has loaded.
+  // Groups and share state come first: the transaction coordinator sends markers to them as soon as
+  // it has loaded.
   auto loading_share = share_->load();
   loaded = co_await std::move(loading_share);
   if (!loaded) co_return loaded;

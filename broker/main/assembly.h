@@ -1,8 +1,10 @@
-// Assembly: the services of one broker, built and wired: the only place that builds concrete objects. The process builds one on
-// real cores; the simulator builds the same one on simulated cores.
+// Assembly: the services of one broker, built and wired: the only place that builds concrete
+// objects. The process builds one on real cores; the simulator builds the same one on simulated
+// cores.
 //
-// Order of start: the log is opened and recovered, metadata is loaded (its partitions are opened), then the coordinators
-// replay their logs. Then dispatch() may be used. Threads: construction and log opening block; start() is a task of core 0.
+// Order of start: the log is opened and recovered, metadata is loaded (its partitions are opened),
+// then the coordinators replay their logs. Then dispatch() may be used. Threads: construction and
+// log opening block; start() is a task of core 0.
 #pragma once
 
 #include <memory>
@@ -26,7 +28,8 @@ struct AssemblySettings {
 };
 
 // One listener PLAINTEXT at host:port, node id 1.
-metadata::MetadataSettings local_metadata_settings(metadata::BrokerConfig config, std::string host, int32_t port);
+metadata::MetadataSettings local_metadata_settings(metadata::BrokerConfig config, std::string host,
+                                                   int32_t port);
 
 class Assembly {
  public:

@@ -16,7 +16,8 @@ struct Unit {
   int64_t ms;
   bool time;
 };
-constexpr Unit kUnits[] = {{'D', kDayMs, false}, {'H', kHourMs, true}, {'M', kMinuteMs, true}, {'S', kSecondMs, true}};
+constexpr Unit kUnits[] = {
+    {'D', kDayMs, false}, {'H', kHourMs, true}, {'M', kMinuteMs, true}, {'S', kSecondMs, true}};
 
 }  // namespace
 
@@ -24,19 +25,20 @@ std::optional<int64_t> parse_duration_ms(std::string_view text) {
   if (text.empty() || (text.front() != 'P' && text.front() != 'p')) return std::nullopt;
   text.remove_prefix(1);
   int64_t total = 0;
-  size_t next_unit = 0;   // units come in order, each once
+  size_t next_unit = 0;  // units come in order, each once
   bool time = false;
   bool any = false;
   while (!text.empty()) {
     if (!time && (text.front() == 'T' || text.front() == 't')) {
       time = true;
-      any = false;        // "PT" alone, or a trailing T, says nothing
+      any = false;  // "PT" alone, or a trailing T, says nothing
       text.remove_prefix(1);
       continue;
     }
     int64_t number = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failure != std::errc() || number < 0 || number > INT64_MAX / kDayMs / 2) return std::nullopt;
+    if (failure != std::errc() || number < 0 || number > INT64_MAX / kDayMs / 2)
+      return std::nullopt;
     text.remove_prefix(static_cast<size_t>(end - text.data()));
     int64_t fraction_ms = 0;
     bool has_fraction = false;

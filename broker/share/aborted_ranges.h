@@ -1,4 +1,5 @@
-// Which of the batches that were read belong to aborted transactions, for groups with share.isolation.level=read_committed.
+// Which of the batches that were read belong to aborted transactions, for groups with
+// share.isolation.level=read_committed.
 #pragma once
 
 #include <vector>
@@ -8,8 +9,9 @@
 
 namespace ackord::share {
 
-// `batches` in order; `aborted`: the transactions whose data can be among them, by first offset. A transaction's data are
-// its producer's transactional batches from its first offset up to its end marker. Adjacent ranges are one.
+// `batches` in order; `aborted`: the transactions whose data can be among them, by first offset. A
+// transaction's data are its producer's transactional batches from its first offset up to its end
+// marker. Adjacent ranges are one.
 std::vector<OffsetRange> aborted_ranges(const std::vector<log::BatchInfo>& batches,
                                         const std::vector<log::AbortedTransaction>& aborted);
 

@@ -18,7 +18,8 @@ log::Isolation isolation_of(const metadata::GroupConfig& config) {
 }
 
 Offset bound_of(const log::Partition& partition, log::Isolation isolation) {
-  return isolation == log::Isolation::kReadCommitted ? partition.last_stable_offset() : partition.high_watermark();
+  return isolation == log::Isolation::kReadCommitted ? partition.last_stable_offset()
+                                                     : partition.high_watermark();
 }
 
 // The whole batches of `read` that hold offsets from `first` to `last`.
@@ -54,13 +55,16 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
   const int32_t index = shards_.index_of(request.key);
   if (request.wakeup) {
     source->on_advance().subscribe(request.wakeup);
-    auto subscribing = io::on(shards_.runner(index).core().executor, subscribe(index, request.key, request.wakeup));
+    auto subscribing = io::on(shards_.runner(index).core().executor,
+                              subscribe(index, request.key, request.wakeup));
     (void)co_await std::move(subscribing);
   }
   const log::Isolation isolation = isolation_of(request.config);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    NextFetch where{request.key, source->log_start_offset(), request.config.share_partition_max_record_locks};
-    auto asking = io::on(shards_.runner(index).core().executor, next_fetch(index, std::move(where)));
+    NextFetch where{request.key, source->log_start_offset(),
+                    request.config.share_partition_max_record_locks};
+    auto asking =
+        io::on(shards_.runner(index).core().executor, next_fetch(index, std::move(where)));
     const Result<NextFetch::Reply> next = co_await std::move(asking);
     if (!next || !next->error.ok()) {
       out.error_code = next ? next->error.error_code : next.error().code;
@@ -78,7 +82,8 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     if (!next->offset || *next->offset >= bound_of(*source, isolation)) co_return out;
     auto reading = source->read({*next->offset, request.max_bytes, true, isolation, true});
     const log::ReadResult read = co_await std::move(reading);
-    if (read.error == ErrorCode::OFFSET_OUT_OF_RANGE) continue;   // the log start has moved: NextFetch learns of it
+    if (read.error == ErrorCode::OFFSET_OUT_OF_RANGE)
+      continue;  // the log start has moved: NextFetch learns of it
     if (read.error != ErrorCode::NONE) {
       out.error_code = read.error;
       co_return out;
@@ -87,7 +92,8 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     Acquire acquire;
     acquire.key = request.key;
     acquire.member_id = request.member;
-    for (const log::BatchInfo& batch : read.batches) acquire.request.batches.push_back({batch.base_offset, batch.last_offset});
+    for (const log::BatchInfo& batch : read.batches)
+      acquire.request.batches.push_back({batch.base_offset, batch.last_offset});
     acquire.request.fetch_offset = *next->offset;
     acquire.request.log_start_offset = source->log_start_offset();
     acquire.request.aborted = aborted_ranges(read.batches, read.aborted);
@@ -95,7 +101,8 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     acquire.request.batch_size = request.batch_size;
     acquire.request.mode = request.mode;
     acquire.request.max_record_locks = request.config.share_partition_max_record_locks;
-    acquire.request.delivery_count_limit = static_cast<int16_t>(request.config.share_delivery_count_limit);
+    acquire.request.delivery_count_limit =
+        static_cast<int16_t>(request.config.share_delivery_count_limit);
     acquire.request.lock_duration_ms = request.config.share_record_lock_duration_ms;
     auto acquiring = shards_.run(index, std::move(acquire));
     Result<Acquire::Reply> acquired = co_await std::move(acquiring);
@@ -104,7 +111,8 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
       co_return out;
     }
     if (acquired->acquired.empty()) continue;
-    out.records = covering(read, acquired->acquired.front().first_offset, acquired->acquired.back().last_offset);
+    out.records = covering(read, acquired->acquired.front().first_offset,
+                           acquired->acquired.back().last_offset);
     out.acquired = std::move(acquired->acquired);
     out.record_count = acquired->record_count;
     co_return out;
@@ -117,12 +125,14 @@ io::Task<Result<NextFetch::Reply>> ShareFetcher::next_fetch(int32_t index, NextF
   co_return shards_.runner(index).run_without_waiting(op);
 }
 
-io::Task<bool> ShareFetcher::subscribe(int32_t index, SharePartitionKey key, std::shared_ptr<io::Wakeup> wakeup) {
+io::Task<bool> ShareFetcher::subscribe(int32_t index, SharePartitionKey key,
+                                       std::shared_ptr<io::Wakeup> wakeup) {
   shards_.waiting(index, key).subscribe(wakeup);
   co_return true;
 }
 
-io::Task<PartitionError> ShareFetcher::activate(int32_t index, const FetchOne& request, log::Partition& source) {
+io::Task<PartitionError> ShareFetcher::activate(int32_t index, const FetchOne& request,
+                                                log::Partition& source) {
   Summary summary;
   summary.key = request.key;
   auto asking = shards_.run(index, std::move(summary));
@@ -144,7 +154,8 @@ io::Task<PartitionError> ShareFetcher::activate(int32_t index, const FetchOne& r
 }
 
 // share.auto.offset.reset for a group that has never held this partition.
-io::Task<Result<Offset>> ShareFetcher::reset_offset(const FetchOne& request, log::Partition& source) {
+io::Task<Result<Offset>> ShareFetcher::reset_offset(const FetchOne& request,
+                                                    log::Partition& source) {
   const std::string& policy = request.config.share_auto_offset_reset;
   const log::Isolation isolation = isolation_of(request.config);
   if (policy == "earliest") co_return source.log_start_offset();

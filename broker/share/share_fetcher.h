@@ -1,7 +1,9 @@
-// ShareFetcher: takes records of one share partition for one member: where to read (shard), reading (log), acquiring
-// (shard). Between the steps another member may take the same records; then it tries again.
+// ShareFetcher: takes records of one share partition for one member: where to read (shard), reading
+// (log), acquiring (shard). Between the steps another member may take the same records; then it
+// tries again.
 //
-// Threads: fetch() from any core; it works on the data partition's core. What it answers is durable.
+// Threads: fetch() from any core; it works on the data partition's core. What it answers is
+// durable.
 #pragma once
 
 #include <memory>
@@ -44,7 +46,8 @@ class ShareFetcher {
  private:
   io::Task<FetchedOne> fetch_here(FetchOne request);
   io::Task<Result<NextFetch::Reply>> next_fetch(int32_t index, NextFetch op);
-  io::Task<bool> subscribe(int32_t index, SharePartitionKey key, std::shared_ptr<io::Wakeup> wakeup);
+  io::Task<bool> subscribe(int32_t index, SharePartitionKey key,
+                           std::shared_ptr<io::Wakeup> wakeup);
   io::Task<PartitionError> activate(int32_t index, const FetchOne& request, log::Partition& source);
   io::Task<Result<Offset>> reset_offset(const FetchOne& request, log::Partition& source);
 

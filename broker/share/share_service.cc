@@ -12,14 +12,16 @@
 namespace ackord::share {
 namespace {
 
-// The items of one request by the state partition that holds them, with their places in the request.
+// The items of one request by the state partition that holds them, with their places in the
+// request.
 template <class Item>
 struct ByShard {
   std::vector<size_t> places;
   std::vector<Item> items;
 };
 
-// How the answer of a coordinator that is not there looks to a client of share RPCs (semantics A.11).
+// How the answer of a coordinator that is not there looks to a client of share RPCs (semantics
+// A.11).
 PartitionError unavailable(const Error& error) { return {error.code, error.message}; }
 
 class Service : public ShareService {
@@ -46,16 +48,21 @@ class Service : public ShareService {
   io::Task<ShareAcknowledgeReply> acknowledge(ShareAcknowledgeCall call) override;
   void connection_closed(uint64_t connection_id) override;
 
-  io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition, int32_t state_epoch,
-                                 Offset start_offset) override;
+  io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
+                                 int32_t state_epoch, Offset start_offset) override;
   io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) override;
-  io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition, int32_t max_ranges) override;
+  io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
+                                             int32_t max_ranges) override;
 
-  io::Task<Result<std::vector<int32_t>>> state_partitions(GroupId group, std::vector<TopicIdPartition> partitions) override;
-  io::Task<bool> already_staged(GroupId group, Owner owner, std::vector<AcknowledgePartition> partitions) override;
-  io::Task<Result<Guards>> take_guards(OwnerId owner, std::vector<int32_t> state_partitions) override;
-  io::Task<std::vector<Stage::PartitionReply>> stage(GroupId group, Owner owner, std::string member, Guards guards,
-                                                     std::vector<AcknowledgePartition> partitions) override;
+  io::Task<Result<std::vector<int32_t>>> state_partitions(
+      GroupId group, std::vector<TopicIdPartition> partitions) override;
+  io::Task<bool> already_staged(GroupId group, Owner owner,
+                                std::vector<AcknowledgePartition> partitions) override;
+  io::Task<Result<Guards>> take_guards(OwnerId owner,
+                                       std::vector<int32_t> state_partitions) override;
+  io::Task<std::vector<Stage::PartitionReply>> stage(
+      GroupId group, Owner owner, std::string member, Guards guards,
+      std::vector<AcknowledgePartition> partitions) override;
   io::Task<ErrorCode> write_marker(int32_t state_partition, log::EndMarker marker) override;
 
  private:
@@ -66,14 +73,19 @@ class Service : public ShareService {
     co_return sessions_[static_cast<size_t>(core.index)].accept(request);
   }
   // The topic of a share partition, or the error that its entry is answered.
-  Result<std::shared_ptr<const metadata::TopicImage>> source_of(const TopicIdPartition& partition) const;
+  Result<std::shared_ptr<const metadata::TopicImage>> source_of(
+      const TopicIdPartition& partition) const;
 
-  io::Task<std::vector<PartitionError>> acknowledge_all(GroupId group, std::string member, int8_t max_type,
-                                                        std::vector<AcknowledgePartition> partitions);
-  io::Task<void> poll(const ShareFetch& call, std::vector<TopicIdPartition> partitions, ShareFetchReply& reply);
+  io::Task<std::vector<PartitionError>> acknowledge_all(
+      GroupId group, std::string member, int8_t max_type,
+      std::vector<AcknowledgePartition> partitions);
+  io::Task<void> poll(const ShareFetch& call, std::vector<TopicIdPartition> partitions,
+                      ShareFetchReply& reply);
   io::Task<bool> poll_once(const ShareFetch& call, const std::vector<TopicIdPartition>& partitions,
-                           metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup, ShareFetchReply& reply);
-  io::Task<void> release(GroupId group, std::string member, std::vector<TopicIdPartition> partitions, bool last_of_group);
+                           metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup,
+                           ShareFetchReply& reply);
+  io::Task<void> release(GroupId group, std::string member,
+                         std::vector<TopicIdPartition> partitions, bool last_of_group);
   io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);
   io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op);
   io::Task<Result<Marker::Reply>> marker_here(int32_t index, Marker op);
@@ -95,10 +107,11 @@ class Service : public ShareService {
   metadata::MetadataService& metadata_;
   mutable StateShards shards_;
   ShareFetcher fetcher_;
-  std::vector<ShareSessions> sessions_;   // by core
+  std::vector<ShareSessions> sessions_;  // by core
 };
 
-Result<std::shared_ptr<const metadata::TopicImage>> Service::source_of(const TopicIdPartition& partition) const {
+Result<std::shared_ptr<const metadata::TopicImage>> Service::source_of(
+    const TopicIdPartition& partition) const {
   auto topic = metadata_.image().topic(partition.topic_id);
   if (!topic) return error(ErrorCode::UNKNOWN_TOPIC_ID);
   if (partition.partition < 0 || partition.partition >= topic->partitions) {
@@ -110,19 +123,22 @@ Result<std::shared_ptr<const metadata::TopicImage>> Service::source_of(const Top
 // ---------------------------------------------------------------- sessions
 
 void Service::connection_closed(uint64_t connection_id) {
-  for (const io::Core& core : environment_.cores) io::spawn(core.executor, close_sessions(core, connection_id));
+  for (const io::Core& core : environment_.cores)
+    io::spawn(core.executor, close_sessions(core, connection_id));
 }
 
 io::Task<void> Service::close_sessions(const io::Core& core, uint64_t connection_id) {
-  std::vector<ClosedSession> closed = sessions_[static_cast<size_t>(core.index)].close_connection(connection_id);
+  std::vector<ClosedSession> closed =
+      sessions_[static_cast<size_t>(core.index)].close_connection(connection_id);
   for (ClosedSession& session : closed) {
-    auto releasing = release(session.group, session.member, std::move(session.partitions), session.last_of_group);
+    auto releasing = release(session.group, session.member, std::move(session.partitions),
+                             session.last_of_group);
     co_await std::move(releasing);
   }
 }
 
-io::Task<void> Service::release(GroupId group, std::string member, std::vector<TopicIdPartition> partitions,
-                                bool last_of_group) {
+io::Task<void> Service::release(GroupId group, std::string member,
+                                std::vector<TopicIdPartition> partitions, bool last_of_group) {
   if (!shards_.partitions()) co_return;
   const metadata::GroupConfig config = metadata_.group_config(group);
   std::map<int32_t, std::vector<SharePartitionKey>> keys;
@@ -138,8 +154,10 @@ io::Task<void> Service::release(GroupId group, std::string member, std::vector<T
     op.delivery_count_limit = static_cast<int16_t>(config.share_delivery_count_limit);
     auto releasing = shards_.run(index, std::move(op));
     const Result<ReleaseMember::Reply> released = co_await std::move(releasing);
-    if (!released) base::log_warn("records of a closed session wait for their lock to expire group={} member={} error={}",
-                                  group, member, released.error().code);
+    if (!released)
+      base::log_warn(
+          "records of a closed session wait for their lock to expire group={} member={} error={}",
+          group, member, released.error().code);
   }
   if (!last_of_group) co_return;
   for (int32_t index = 0; index < shards_.partitions(); ++index) {
@@ -152,9 +170,12 @@ io::Task<void> Service::release(GroupId group, std::string member, std::vector<T
 
 io::Task<ShareFetchReply> Service::fetch(ShareFetch call) {
   ShareFetchReply reply;
-  const int64_t deadline_ms = environment_.here().clock.now().steady_ms + std::max(call.max_wait_ms, 0);
-  reply.acquisition_lock_timeout_ms = metadata_.group_config(call.group).share_record_lock_duration_ms;
-  SessionRequest request{call.group, call.member, call.session_epoch, true, false, {}, call.forgotten, call.connection_id};
+  const int64_t deadline_ms =
+      environment_.here().clock.now().steady_ms + std::max(call.max_wait_ms, 0);
+  reply.acquisition_lock_timeout_ms =
+      metadata_.group_config(call.group).share_record_lock_duration_ms;
+  SessionRequest request{call.group, call.member, call.session_epoch, true,
+                         false,      {},          call.forgotten,     call.connection_id};
   std::vector<AcknowledgePartition> acknowledged;
   for (AcknowledgePartition& listed : call.listed) {
     request.listed.push_back(listed.partition);
@@ -183,16 +204,19 @@ io::Task<ShareFetchReply> Service::fetch(ShareFetch call) {
   if (!acknowledged.empty()) {
     std::vector<TopicIdPartition> names;
     for (const AcknowledgePartition& one : acknowledged) names.push_back(one.partition);
-    auto acknowledging = acknowledge_all(call.group, call.member, call.max_acknowledge_type, std::move(acknowledged));
+    auto acknowledging = acknowledge_all(call.group, call.member, call.max_acknowledge_type,
+                                         std::move(acknowledged));
     const std::vector<PartitionError> errors = co_await std::move(acknowledging);
     for (size_t i = 0; i < names.size(); ++i) {
       reply.partitions.push_back({names[i], ErrorCode::NONE, errors[i], {}, {}});
     }
   }
   if (step->final) {
-    auto releasing = release(call.group, call.member, std::move(step->partitions), step->last_of_group);
+    auto releasing =
+        release(call.group, call.member, std::move(step->partitions), step->last_of_group);
     co_await std::move(releasing);
-  } else if (!call.renew && call.max_records > 0 && call.max_bytes > 0 && !step->partitions.empty()) {
+  } else if (!call.renew && call.max_records > 0 && call.max_bytes > 0 &&
+             !step->partitions.empty()) {
     auto polling = poll(call, std::move(step->partitions), reply);
     co_await std::move(polling);
   }
@@ -206,7 +230,8 @@ ShareFetchPartition& entry(ShareFetchReply& reply, const TopicIdPartition& parti
   return reply.partitions.emplace_back(ShareFetchPartition{partition, ErrorCode::NONE, {}, {}, {}});
 }
 
-io::Task<void> Service::poll(const ShareFetch& call, std::vector<TopicIdPartition> partitions, ShareFetchReply& reply) {
+io::Task<void> Service::poll(const ShareFetch& call, std::vector<TopicIdPartition> partitions,
+                             ShareFetchReply& reply) {
   const io::Core& core = environment_.here();
   const int64_t deadline_ms = core.clock.now().steady_ms + std::max(call.max_wait_ms, 0);
   std::shared_ptr<io::Wakeup> wakeup;
@@ -233,12 +258,14 @@ io::Task<void> Service::poll(const ShareFetch& call, std::vector<TopicIdPartitio
   }
 }
 
-io::Task<bool> Service::poll_once(const ShareFetch& call, const std::vector<TopicIdPartition>& partitions,
+io::Task<bool> Service::poll_once(const ShareFetch& call,
+                                  const std::vector<TopicIdPartition>& partitions,
                                   metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup,
                                   ShareFetchReply& reply) {
   bool found = false;
   int64_t records_left = call.max_records;
-  const int64_t bytes_each = std::max<int64_t>(1, call.max_bytes / static_cast<int64_t>(partitions.size()));
+  const int64_t bytes_each =
+      std::max<int64_t>(1, call.max_bytes / static_cast<int64_t>(partitions.size()));
   for (const TopicIdPartition& partition : partitions) {
     if (records_left <= 0) break;
     const auto source = source_of(partition);
@@ -274,7 +301,8 @@ io::Task<bool> Service::poll_once(const ShareFetch& call, const std::vector<Topi
 
 io::Task<ShareAcknowledgeReply> Service::acknowledge(ShareAcknowledgeCall call) {
   ShareAcknowledgeReply reply;
-  reply.acquisition_lock_timeout_ms = metadata_.group_config(call.group).share_record_lock_duration_ms;
+  reply.acquisition_lock_timeout_ms =
+      metadata_.group_config(call.group).share_record_lock_duration_ms;
   SessionRequest request{call.group, call.member, call.session_epoch, false, true, {}, {}, 0};
   const io::Core& core = session_core(call.group);
   auto accepting = io::on(core.executor, accept_session(core, std::move(request)));
@@ -289,17 +317,20 @@ io::Task<ShareAcknowledgeReply> Service::acknowledge(ShareAcknowledgeCall call) 
     reply.error_code = ready.error().code;
     co_return reply;
   }
-  auto acknowledging = acknowledge_all(call.group, call.member, call.max_acknowledge_type, std::move(call.partitions));
+  auto acknowledging = acknowledge_all(call.group, call.member, call.max_acknowledge_type,
+                                       std::move(call.partitions));
   reply.partitions = co_await std::move(acknowledging);
   if (step->final) {
-    auto releasing = release(call.group, call.member, std::move(step->partitions), step->last_of_group);
+    auto releasing =
+        release(call.group, call.member, std::move(step->partitions), step->last_of_group);
     co_await std::move(releasing);
   }
   co_return reply;
 }
 
-io::Task<std::vector<PartitionError>> Service::acknowledge_all(GroupId group, std::string member, int8_t max_type,
-                                                               std::vector<AcknowledgePartition> partitions) {
+io::Task<std::vector<PartitionError>> Service::acknowledge_all(
+    GroupId group, std::string member, int8_t max_type,
+    std::vector<AcknowledgePartition> partitions) {
   std::vector<PartitionError> errors(partitions.size());
   std::vector<AcknowledgePartition> known;
   std::vector<size_t> places;
@@ -344,8 +375,8 @@ io::Task<std::vector<PartitionError>> Service::acknowledge_all(GroupId group, st
 
 // ---------------------------------------------------------------- delivery state
 
-io::Task<ErrorCode> Service::initialize(GroupId group, Uuid topic_id, int32_t partition, int32_t state_epoch,
-                                        Offset start_offset) {
+io::Task<ErrorCode> Service::initialize(GroupId group, Uuid topic_id, int32_t partition,
+                                        int32_t state_epoch, Offset start_offset) {
   auto ensuring = shards_.ensure();
   const Result<void> ready = co_await std::move(ensuring);
   if (!ready) co_return ready.error().code;
@@ -384,7 +415,8 @@ io::Task<OffsetInfo> Service::offset_info(GroupId group, Uuid topic_id, int32_t 
   co_return info;
 }
 
-io::Task<Result<Describe::Reply>> Service::describe(GroupId group, TopicIdPartition partition, int32_t max_ranges) {
+io::Task<Result<Describe::Reply>> Service::describe(GroupId group, TopicIdPartition partition,
+                                                    int32_t max_ranges) {
   const auto source = source_of(partition);
   if (!source) co_return source.error();
   auto ensuring = shards_.ensure();
@@ -401,7 +433,8 @@ io::Task<Result<Describe::Reply>> Service::describe(GroupId group, TopicIdPartit
 
 // ---------------------------------------------------------------- transactional acknowledgements
 
-io::Task<Result<std::vector<int32_t>>> Service::state_partitions(GroupId group, std::vector<TopicIdPartition> partitions) {
+io::Task<Result<std::vector<int32_t>>> Service::state_partitions(
+    GroupId group, std::vector<TopicIdPartition> partitions) {
   auto ensuring = shards_.ensure();
   const Result<void> ready = co_await std::move(ensuring);
   if (!ready) co_return ready.error();
@@ -413,12 +446,14 @@ io::Task<Result<std::vector<int32_t>>> Service::state_partitions(GroupId group, 
   co_return indexes;
 }
 
-io::Task<bool> Service::already_staged(GroupId group, Owner owner, std::vector<AcknowledgePartition> partitions) {
+io::Task<bool> Service::already_staged(GroupId group, Owner owner,
+                                       std::vector<AcknowledgePartition> partitions) {
   for (auto& [index, shard] : by_shard(group, std::move(partitions))) {
     IsStagedBy op;
     op.owner = owner;
     for (AcknowledgePartition& one : shard.items) {
-      op.partitions.push_back({{group, one.partition.topic_id, one.partition.partition}, std::move(one.batches)});
+      op.partitions.push_back(
+          {{group, one.partition.topic_id, one.partition.partition}, std::move(one.batches)});
     }
     auto running = shards_.run(index, std::move(op));
     const Result<IsStagedBy::Reply> reply = co_await std::move(running);
@@ -427,7 +462,8 @@ io::Task<bool> Service::already_staged(GroupId group, Owner owner, std::vector<A
   co_return true;
 }
 
-io::Task<Result<Guards>> Service::take_guards(OwnerId owner, std::vector<int32_t> state_partitions) {
+io::Task<Result<Guards>> Service::take_guards(OwnerId owner,
+                                              std::vector<int32_t> state_partitions) {
   Guards guards;
   for (const int32_t index : state_partitions) {
     if (guards.contains(index)) continue;
@@ -440,8 +476,9 @@ io::Task<Result<Guards>> Service::take_guards(OwnerId owner, std::vector<int32_t
   co_return guards;
 }
 
-io::Task<std::vector<Stage::PartitionReply>> Service::stage(GroupId group, Owner owner, std::string member, Guards guards,
-                                                            std::vector<AcknowledgePartition> partitions) {
+io::Task<std::vector<Stage::PartitionReply>> Service::stage(
+    GroupId group, Owner owner, std::string member, Guards guards,
+    std::vector<AcknowledgePartition> partitions) {
   std::vector<Stage::PartitionReply> replies(partitions.size());
   const int32_t limit = metadata_.group_config(group).share_partition_max_staged_records;
   auto shards = by_shard(group, std::move(partitions));
@@ -458,7 +495,8 @@ io::Task<std::vector<Stage::PartitionReply>> Service::stage(GroupId group, Owner
       part.max_staged_records = limit;
       op.partitions.push_back(std::move(part));
     }
-    tasks.push_back(io::on(shards_.runner(index).core().executor, stage_here(index, std::move(op))));
+    tasks.push_back(
+        io::on(shards_.runner(index).core().executor, stage_here(index, std::move(op))));
   }
   auto running = io::when_all(std::move(tasks));
   std::vector<Result<Stage::Reply>> staged = co_await std::move(running);
@@ -466,14 +504,15 @@ io::Task<std::vector<Stage::PartitionReply>> Service::stage(GroupId group, Owner
   for (auto& [index, shard] : shards) {
     Result<Stage::Reply>& reply = staged[which++];
     for (size_t i = 0; i < shard.places.size(); ++i) {
-      replies[shard.places[i]] = reply ? std::move((*reply)[i])
-                                       : Stage::PartitionReply{unavailable(reply.error()), false};
+      replies[shard.places[i]] =
+          reply ? std::move((*reply)[i]) : Stage::PartitionReply{unavailable(reply.error()), false};
     }
   }
   co_return replies;
 }
 
-// What the log knows of the producer is looked up on the shard's core, at the moment of the decision.
+// What the log knows of the producer is looked up on the shard's core, at the moment of the
+// decision.
 io::Task<Result<Stage::Reply>> Service::stage_here(int32_t index, Stage op) {
   op.producer = shards_.runner(index).partition().producer(op.owner.producer_id);
   auto running = shards_.runner(index).run(std::move(op));
@@ -490,10 +529,12 @@ io::Task<Result<Marker::Reply>> Service::marker_here(int32_t index, Marker op) {
 
 io::Task<ErrorCode> Service::write_marker(int32_t state_partition, log::EndMarker marker) {
   if (!shards_.partitions()) co_return ErrorCode::NOT_LEADER_OR_FOLLOWER;
-  if (state_partition < 0 || state_partition >= shards_.partitions()) co_return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+  if (state_partition < 0 || state_partition >= shards_.partitions())
+    co_return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
   Marker op;
   op.marker = marker;
-  auto running = io::on(shards_.runner(state_partition).core().executor, marker_here(state_partition, std::move(op)));
+  auto running = io::on(shards_.runner(state_partition).core().executor,
+                        marker_here(state_partition, std::move(op)));
   const Result<Marker::Reply> reply = co_await std::move(running);
   // The sender retries it; a coordinator's own codes would end the transaction's completion.
   if (!reply) co_return ErrorCode::NOT_LEADER_OR_FOLLOWER;

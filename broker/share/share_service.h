@@ -1,10 +1,11 @@
-// ShareService: the door to share partitions: sessions, fetching, acknowledging, staging, and the delivery state behind
-// them in `__share_group_state`.
+// ShareService: the door to share partitions: sessions, fetching, acknowledging, staging, and the
+// delivery state behind them in `__share_group_state`.
 //
-// Owns: one ShareShard per state partition (on its partition's core), one ShareSessions per core (a group's sessions
-// are on one). Threads: every member from any core; it hops and resumes on the caller's. Whatever it answers is durable.
-// Errors: of the coordinator behind (COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS) where nothing else is said.
-// Source: KIP-932, KIP-1222; transactional acknowledgements: docs/PROTOCOL.md part 1.
+// Owns: one ShareShard per state partition (on its partition's core), one ShareSessions per core (a
+// group's sessions are on one). Threads: every member from any core; it hops and resumes on the
+// caller's. Whatever it answers is durable. Errors: of the coordinator behind
+// (COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS) where nothing else is said. Source:
+// KIP-932, KIP-1222; transactional acknowledgements: docs/PROTOCOL.md part 1.
 #pragma once
 
 #include <map>
@@ -40,9 +41,9 @@ struct ShareFetch {
   int32_t max_records = 0;
   int32_t batch_size = 0;
   ShareAcquireMode mode = ShareAcquireMode::BATCH_OPTIMIZED;
-  bool renew = false;                               // IsRenewAck: acknowledgements only
-  int8_t max_acknowledge_type = 4;                  // 3 where the version does not know RENEW
-  std::vector<AcknowledgePartition> listed;         // Topics, with their acknowledgements (often none)
+  bool renew = false;                        // IsRenewAck: acknowledgements only
+  int8_t max_acknowledge_type = 4;           // 3 where the version does not know RENEW
+  std::vector<AcknowledgePartition> listed;  // Topics, with their acknowledgements (often none)
   std::vector<TopicIdPartition> forgotten;
   uint64_t connection_id = 0;
   // The caller's connection; both live as long as the call. A peer that has gone ends the wait.
@@ -54,14 +55,14 @@ struct ShareFetchPartition {
   TopicIdPartition partition;
   ErrorCode error_code = ErrorCode::NONE;
   PartitionError acknowledge_error;
-  Records records;                                  // whole batches that cover `acquired`
+  Records records;  // whole batches that cover `acquired`
   std::vector<AcquiredRecords> acquired;
 };
 
 struct ShareFetchReply {
   ErrorCode error_code = ErrorCode::NONE;
   int32_t acquisition_lock_timeout_ms = 0;
-  std::vector<ShareFetchPartition> partitions;      // with records, an error or acknowledgements
+  std::vector<ShareFetchPartition> partitions;  // with records, an error or acknowledgements
 };
 
 struct ShareAcknowledgeCall {
@@ -74,13 +75,13 @@ struct ShareAcknowledgeCall {
 struct ShareAcknowledgeReply {
   ErrorCode error_code = ErrorCode::NONE;
   int32_t acquisition_lock_timeout_ms = 0;
-  std::vector<PartitionError> partitions;           // in the order of the call's
+  std::vector<PartitionError> partitions;  // in the order of the call's
 };
 
 // For DescribeShareGroupOffsets.
 struct OffsetInfo {
   ErrorCode error = ErrorCode::NONE;
-  Offset start_offset = -1;                         // -1: not known yet
+  Offset start_offset = -1;  // -1: not known yet
   int32_t leader_epoch = 0;
   int32_t delivery_complete_count = -1;
 };
@@ -98,28 +99,35 @@ class ShareService {
   // ---- plain share groups
   virtual io::Task<ShareFetchReply> fetch(ShareFetch call) = 0;
   virtual io::Task<ShareAcknowledgeReply> acknowledge(ShareAcknowledgeCall call) = 0;
-  // The connection is gone: its sessions end and what they held is released. Any core; ends by itself.
+  // The connection is gone: its sessions end and what they held is released. Any core; ends by
+  // itself.
   virtual void connection_closed(uint64_t connection_id) = 0;
 
   // ---- the delivery state
-  // For the group coordinator's flow: state that is there already is kept (share_shard.h: only_if_absent).
-  virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition, int32_t state_epoch,
-                                         Offset start_offset) = 0;
+  // For the group coordinator's flow: state that is there already is kept (share_shard.h:
+  // only_if_absent).
+  virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
+                                         int32_t state_epoch, Offset start_offset) = 0;
   virtual io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) = 0;
-  virtual io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition, int32_t max_ranges) = 0;
+  virtual io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
+                                                     int32_t max_ranges) = 0;
 
   // ---- transactional acknowledgements (protocol 1.1), in the order of the steps
   // Which state partitions hold these source partitions; makes the topic on first use.
-  virtual io::Task<Result<std::vector<int32_t>>> state_partitions(GroupId group,
-                                                                  std::vector<TopicIdPartition> partitions) = 0;
+  virtual io::Task<Result<std::vector<int32_t>>> state_partitions(
+      GroupId group, std::vector<TopicIdPartition> partitions) = 0;
   // Step 5's exception: everything is staged by this owner with the same types already.
-  virtual io::Task<bool> already_staged(GroupId group, Owner owner, std::vector<AcknowledgePartition> partitions) = 0;
+  virtual io::Task<bool> already_staged(GroupId group, Owner owner,
+                                        std::vector<AcknowledgePartition> partitions) = 0;
   // Step 6.
-  virtual io::Task<Result<Guards>> take_guards(OwnerId owner, std::vector<int32_t> state_partitions) = 0;
+  virtual io::Task<Result<Guards>> take_guards(OwnerId owner,
+                                               std::vector<int32_t> state_partitions) = 0;
   // Step 8. One reply per partition, in order; durable when it ends.
-  virtual io::Task<std::vector<Stage::PartitionReply>> stage(GroupId group, Owner owner, std::string member, Guards guards,
-                                                             std::vector<AcknowledgePartition> partitions) = 0;
-  // The end of a producer's transaction on one state partition (protocol 1.3). COORDINATOR_* as NOT_LEADER_OR_FOLLOWER.
+  virtual io::Task<std::vector<Stage::PartitionReply>> stage(
+      GroupId group, Owner owner, std::string member, Guards guards,
+      std::vector<AcknowledgePartition> partitions) = 0;
+  // The end of a producer's transaction on one state partition (protocol 1.3). COORDINATOR_* as
+  // NOT_LEADER_OR_FOLLOWER.
   virtual io::Task<ErrorCode> write_marker(int32_t state_partition, log::EndMarker marker) = 0;
 };
 

@@ -30,7 +30,8 @@ Result<SessionStep> ShareSessions::accept(const SessionRequest& request) {
   // Each request begins with another partition, so that none starves.
   if (!step.partitions.empty()) {
     const auto first = static_cast<size_t>(session.next_epoch) % step.partitions.size();
-    std::rotate(step.partitions.begin(), step.partitions.begin() + static_cast<ptrdiff_t>(first), step.partitions.end());
+    std::rotate(step.partitions.begin(), step.partitions.begin() + static_cast<ptrdiff_t>(first),
+                step.partitions.end());
   }
   session.next_epoch = epoch_after(session.next_epoch);
   return step;
@@ -46,7 +47,8 @@ Result<SessionStep> ShareSessions::open(const SessionRequest& request) {
       group = groups_.find(request.group);
     }
   }
-  if (count_ >= static_cast<size_t>(max_sessions_)) return error(ErrorCode::SHARE_SESSION_LIMIT_REACHED);
+  if (count_ >= static_cast<size_t>(max_sessions_))
+    return error(ErrorCode::SHARE_SESSION_LIMIT_REACHED);
   Session session;
   session.connection_id = request.connection_id;
   update(session, request);
@@ -67,7 +69,8 @@ void ShareSessions::update(Session& session, const SessionRequest& request) {
   }
 }
 
-SessionStep ShareSessions::end(std::unordered_map<GroupId, Members>::iterator group, Members::iterator member) {
+SessionStep ShareSessions::end(std::unordered_map<GroupId, Members>::iterator group,
+                               Members::iterator member) {
   SessionStep step;
   step.final = true;
   step.partitions = std::move(member->second.partitions);

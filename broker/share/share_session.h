@@ -1,9 +1,11 @@
-// Share sessions (KIP-932): which share-partitions a member fetches, and in which order its requests must come.
+// Share sessions (KIP-932): which share-partitions a member fetches, and in which order its
+// requests must come.
 //
-// One counter per (group, member), shared by ShareFetch and ShareAcknowledge: +1 per accepted request; after INT32_MAX
-// comes 1. A session belongs to the connection that opened it and ends with it. Errors (top level):
-// SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH, SHARE_SESSION_LIMIT_REACHED, INVALID_REQUEST.
-// Pure. Threads: one ShareSessions per core; a group's sessions are all on one.
+// One counter per (group, member), shared by ShareFetch and ShareAcknowledge: +1 per accepted
+// request; after INT32_MAX comes 1. A session belongs to the connection that opened it and ends
+// with it. Errors (top level): SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH,
+// SHARE_SESSION_LIMIT_REACHED, INVALID_REQUEST. Pure. Threads: one ShareSessions per core; a
+// group's sessions are all on one.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +29,17 @@ struct SessionRequest {
   GroupId group;
   std::string member;
   int32_t epoch = 0;
-  bool fetch = true;                          // false: ShareAcknowledge
+  bool fetch = true;  // false: ShareAcknowledge
   bool has_acknowledgements = false;
-  std::vector<TopicIdPartition> listed;       // Topics of a ShareFetch: they join the session
+  std::vector<TopicIdPartition> listed;  // Topics of a ShareFetch: they join the session
   std::vector<TopicIdPartition> forgotten;
   uint64_t connection_id = 0;
 };
 
 struct SessionStep {
-  bool final = false;                         // the session has ended with this request
-  bool last_of_group = false;                 // and it was the group's last one on this broker
-  std::vector<TopicIdPartition> partitions;   // to fetch from, in order; when final: what it had
+  bool final = false;                        // the session has ended with this request
+  bool last_of_group = false;                // and it was the group's last one on this broker
+  std::vector<TopicIdPartition> partitions;  // to fetch from, in order; when final: what it had
 };
 
 // A session that its connection took with it.
@@ -62,7 +64,7 @@ class ShareSessions {
   struct Session {
     int32_t next_epoch = 1;
     uint64_t connection_id = 0;
-    std::vector<TopicIdPartition> partitions;              // in the order in which they joined
+    std::vector<TopicIdPartition> partitions;  // in the order in which they joined
     std::unordered_set<TopicIdPartition> members;
   };
   using Members = std::map<std::string, Session, std::less<>>;

@@ -5,10 +5,12 @@
 
 namespace ackord::share {
 
-StateShards::StateShards(io::Environment& environment, log::LogService& log, metadata::MetadataService& metadata)
+StateShards::StateShards(io::Environment& environment, log::LogService& log,
+                         metadata::MetadataService& metadata)
     : metadata_(metadata),
       shards_(
-          environment, log, std::string(metadata::kShareStateTopic), [this] { return make_topic(); },
+          environment, log, std::string(metadata::kShareStateTopic),
+          [this] { return make_topic(); },
           [&environment, &metadata](int32_t) {
             return ShareShard(ShardConfig{
                 environment.random.next(),

@@ -1,4 +1,5 @@
-// StateShards: the shards of `__share_group_state`, and who waits for records of which share partition.
+// StateShards: the shards of `__share_group_state`, and who waits for records of which share
+// partition.
 //
 // Threads: run() from any core; waiting() and Waiting on the shard's own core.
 #pragma once
@@ -18,17 +19,22 @@ class StateShards {
  public:
   using Runner = coordinator::ShardRunner<ShareShard>;
 
-  StateShards(io::Environment& environment, log::LogService& log, metadata::MetadataService& metadata);
+  StateShards(io::Environment& environment, log::LogService& log,
+              metadata::MetadataService& metadata);
 
   io::Task<Result<void>> ensure() { return shards_.ensure(); }
   int32_t partitions() const { return shards_.partitions(); }
   // Only after ensure().
-  int32_t index_of(const SharePartitionKey& key) const { return state_partition_of(key, partitions()); }
+  int32_t index_of(const SharePartitionKey& key) const {
+    return state_partition_of(key, partitions());
+  }
   Runner& runner(int32_t index) { return shards_.at(index); }
   Runner& runner_of(const SharePartitionKey& key) { return runner(index_of(key)); }
 
   template <class Op>
-  io::Task<Result<typename Op::Reply>> run(int32_t index, Op op) { return shards_.template run<Op>(index, std::move(op)); }
+  io::Task<Result<typename Op::Reply>> run(int32_t index, Op op) {
+    return shards_.template run<Op>(index, std::move(op));
+  }
 
   // Notified when records of the key may have become available. On the shard's core.
   io::Signal& waiting(int32_t index, const SharePartitionKey& key) {
@@ -42,7 +48,7 @@ class StateShards {
   void prepare(int32_t index, Runner& runner);
 
   metadata::MetadataService& metadata_;
-  std::vector<std::unique_ptr<Waiting>> waiting_;   // by state partition
+  std::vector<std::unique_ptr<Waiting>> waiting_;  // by state partition
   coordinator::ShardSet<ShareShard> shards_;
 };
 

@@ -1,4 +1,5 @@
-// Strong types for the identifiers of Kafka's schemas (their entityType): two kinds of id never mix by accident.
+// Strong types for the identifiers of Kafka's schemas (their entityType): two kinds of id never mix
+// by accident.
 #pragma once
 
 #include <array>
@@ -17,15 +18,15 @@ using TimeMs = int64_t;  // milliseconds since the Unix epoch
 using Offset = int64_t;  // a record's place in its partition
 
 // Text ids. Ownership as in String.
-#define ACKORD_TEXT_ID(Name)                                                            \
-  class Name : public String {                                                          \
-   public:                                                                              \
-    using String::String;                                                               \
+#define ACKORD_TEXT_ID(Name)                                                              \
+  class Name : public String {                                                            \
+   public:                                                                                \
+    using String::String;                                                                 \
     static Name view(std::string_view text) { return Name(String::view(text), Moved{}); } \
-                                                                                        \
-   private:                                                                             \
-    struct Moved {};                                                                    \
-    Name(String&& text, Moved) : String(std::move(text)) {}                             \
+                                                                                          \
+   private:                                                                               \
+    struct Moved {};                                                                      \
+    Name(String&& text, Moved) : String(std::move(text)) {}                               \
   }
 
 ACKORD_TEXT_ID(TopicName);
@@ -58,7 +59,9 @@ struct Uuid {
   bool is_zero() const { return *this == Uuid{}; }
   friend bool operator==(const Uuid&, const Uuid&) = default;
   friend auto operator<=>(const Uuid&, const Uuid&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const Uuid& id) { return out << id.to_string(); }
+  friend std::ostream& operator<<(std::ostream& out, const Uuid& id) {
+    return out << id.to_string();
+  }
 };
 
 struct TopicPartition {
@@ -82,7 +85,9 @@ struct TopicIdPartition {
 
 template <class Tag, class Number>
 struct std::hash<ackord::NumberId<Tag, Number>> {
-  size_t operator()(ackord::NumberId<Tag, Number> id) const { return std::hash<Number>()(id.value); }
+  size_t operator()(ackord::NumberId<Tag, Number> id) const {
+    return std::hash<Number>()(id.value);
+  }
 };
 template <>
 struct std::hash<ackord::TopicName> : std::hash<ackord::String> {};

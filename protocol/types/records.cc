@@ -45,7 +45,8 @@ Records Records::slice(uint64_t from, uint64_t size) const {
       part.range.size = take;
     } else if (part.buffer && take != available) {
       const auto begin = part.buffer->begin() + static_cast<ptrdiff_t>(from);
-      part.buffer = std::make_shared<const std::vector<std::byte>>(begin, begin + static_cast<ptrdiff_t>(take));
+      part.buffer = std::make_shared<const std::vector<std::byte>>(
+          begin, begin + static_cast<ptrdiff_t>(take));
     } else if (!part.buffer) {
       part.view = part.view.subspan(from, take);
     }
@@ -65,7 +66,8 @@ std::vector<std::byte> Records::copy() const {
     if (piece.range.source) {
       if (!piece.range.source->read_at(piece.range.position, target)) return {};
     } else {
-      const std::span<const std::byte> from = piece.buffer ? std::span<const std::byte>(*piece.buffer) : piece.view;
+      const std::span<const std::byte> from =
+          piece.buffer ? std::span<const std::byte>(*piece.buffer) : piece.view;
       if (!from.empty()) std::memcpy(target.data(), from.data(), from.size());
     }
     at += target.size();

@@ -1,6 +1,6 @@
-// Records: the value of a schema field of type `records`, a run of record batches. It is never copied:
-// a decoded one borrows from the frame; one that a Fetch answers is a list of pieces, each a shared buffer
-// or a range of a file that the connection sends with sendfile.
+// Records: the value of a schema field of type `records`, a run of record batches. It is never
+// copied: a decoded one borrows from the frame; one that a Fetch answers is a list of pieces, each
+// a shared buffer or a range of a file that the connection sends with sendfile.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace ackord {
 
-// A file whose bytes can be sent. Shared by all ranges that refer to it: a deleted segment lives until the last is gone.
+// A file whose bytes can be sent. Shared by all ranges that refer to it: a deleted segment lives
+// until the last is gone.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -36,7 +37,9 @@ class Records {
     std::span<const std::byte> view;
     SharedBuffer buffer;
     FileRange range;
-    uint64_t size() const { return range.source ? range.size : buffer ? buffer->size() : view.size(); }
+    uint64_t size() const {
+      return range.source ? range.size : buffer ? buffer->size() : view.size();
+    }
   };
 
   Records() = default;
@@ -49,8 +52,8 @@ class Records {
   const std::vector<Piece>& pieces() const { return pieces_; }
   // The bytes, when they are one piece in memory (always so for a decoded field); else empty.
   std::span<const std::byte> bytes() const;
-  // `size` bytes from `from`; what lies beyond the end is left out. File ranges and views are not copied, a part of a
-  // shared buffer is.
+  // `size` bytes from `from`; what lies beyond the end is left out. File ranges and views are not
+  // copied, a part of a shared buffer is.
   Records slice(uint64_t from, uint64_t size) const;
   // A copy of everything, for printers and tests.
   std::vector<std::byte> copy() const;

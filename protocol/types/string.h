@@ -1,8 +1,9 @@
 // String and Bytes: the field types of decoded and of built messages.
 //
-// Ownership: a decoded field borrows from the frame it was read from; a field that is assigned from a std::string,
-// or copied from another String, owns its characters. So a copy may always outlive the frame, and only a moved or
-// borrowed one may not. Making one never copies what is borrowed, and costs one allocation when it owns.
+// Ownership: a decoded field borrows from the frame it was read from; a field that is assigned from
+// a std::string, or copied from another String, owns its characters. So a copy may always outlive
+// the frame, and only a moved or borrowed one may not. Making one never copies what is borrowed,
+// and costs one allocation when it owns.
 #pragma once
 
 #include <compare>
@@ -55,7 +56,9 @@ class String {
   friend bool operator==(const String& a, const String& b) { return a.sv() == b.sv(); }
   friend bool operator==(const String& a, std::string_view b) { return a.sv() == b; }
   friend bool operator==(const String& a, const char* b) { return a.sv() == b; }
-  friend std::strong_ordering operator<=>(const String& a, const String& b) { return a.sv() <=> b.sv(); }
+  friend std::strong_ordering operator<=>(const String& a, const String& b) {
+    return a.sv() <=> b.sv();
+  }
   friend std::ostream& operator<<(std::ostream& out, const String& s) { return out << s.sv(); }
 
  private:

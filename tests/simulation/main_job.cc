@@ -94,7 +94,8 @@ class MainJob {
   io::Task<bool> nothing_staged();
   io::Task<void> read_outputs(int32_t partition);
   // The records of committed transactions in `bytes`; the offset after them.
-  int64_t take_committed(std::span<const std::byte> bytes, std::vector<std::pair<int64_t, int64_t>> aborted);
+  int64_t take_committed(std::span<const std::byte> bytes,
+                         std::vector<std::pair<int64_t, int64_t>> aborted);
 
   // Repeats a call until it is answered; `good` looks at the answer.
   template <class Request, class Response, class Good>
@@ -128,7 +129,9 @@ io::Task<void> MainJob::set_up() {
   auto creating = until<protocol::CreateTopicsRequest, protocol::CreateTopicsResponse>(
       std::move(request), 7, [](const protocol::CreateTopicsResponse& response) {
         for (const auto& topic : response.topics) {
-          if (topic.error_code != ErrorCode::NONE && topic.error_code != ErrorCode::TOPIC_ALREADY_EXISTS) return false;
+          if (topic.error_code != ErrorCode::NONE &&
+              topic.error_code != ErrorCode::TOPIC_ALREADY_EXISTS)
+            return false;
         }
         return true;
       });
@@ -136,8 +139,9 @@ io::Task<void> MainJob::set_up() {
   protocol::MetadataRequest metadata;
   metadata.topics.emplace().emplace_back().name = TopicName(kLines);
   auto describing = until<protocol::MetadataRequest, protocol::MetadataResponse>(
-      std::move(metadata), 12,
-      [](const protocol::MetadataResponse& response) { return response.topics[0].error_code == ErrorCode::NONE; });
+      std::move(metadata), 12, [](const protocol::MetadataResponse& response) {
+        return response.topics[0].error_code == ErrorCode::NONE;
+      });
   const protocol::MetadataResponse described = co_await std::move(describing);
   lines_ = described.topics[0].topic_id;
   protocol::IncrementalAlterConfigsRequest configs;
@@ -152,10 +156,11 @@ io::Task<void> MainJob::set_up() {
   set("share.auto.offset.reset", "earliest");
   set("share.record.lock.duration.ms", "15000");
   set("share.delivery.count.limit", "10");
-  auto altering = until<protocol::IncrementalAlterConfigsRequest, protocol::IncrementalAlterConfigsResponse>(
-      std::move(configs), 1, [](const protocol::IncrementalAlterConfigsResponse& response) {
-        return response.responses[0].error_code == ErrorCode::NONE;
-      });
+  auto altering =
+      until<protocol::IncrementalAlterConfigsRequest, protocol::IncrementalAlterConfigsResponse>(
+          std::move(configs), 1, [](const protocol::IncrementalAlterConfigsResponse& response) {
+            return response.responses[0].error_code == ErrorCode::NONE;
+          });
   (void)co_await std::move(altering);
   protocol::FindCoordinatorRequest find;
   find.key_type = 1;
@@ -186,10 +191,12 @@ io::Task<void> MainJob::produce_lines() {
     auto& data = topic.partition_data.emplace_back();
     data.index = partition;
     data.records = Records::view(batch);
-    auto calling = connection_.call<protocol::ProduceRequest, protocol::ProduceResponse>(std::move(request), 11);
+    auto calling = connection_.call<protocol::ProduceRequest, protocol::ProduceResponse>(
+        std::move(request), 11);
     const auto response = co_await std::move(calling);
     // Without an answer it may have been stored or not: what is in the topic is found out below.
-    if (response && response->responses[0].partition_responses[0].error_code == ErrorCode::NONE) made += count;
+    if (response && response->responses[0].partition_responses[0].error_code == ErrorCode::NONE)
+      made += count;
     else {
       auto sleeping = sleep(static_cast<int64_t>(random_.below(300)));
       co_await std::move(sleeping);
@@ -205,10 +212,12 @@ io::Task<void> MainJob::produce_lines() {
     target.partition_max_bytes = 1 << 24;
     auto fetching = until<protocol::FetchRequest, protocol::FetchResponse>(
         std::move(request), 11, [](const protocol::FetchResponse& response) {
-          return response.error_code == ErrorCode::NONE && response.responses[0].partitions[0].error_code == ErrorCode::NONE;
+          return response.error_code == ErrorCode::NONE &&
+                 response.responses[0].partitions[0].error_code == ErrorCode::NONE;
         });
     const protocol::FetchResponse response = co_await std::move(fetching);
-    for (int64_t offset = 0; offset < response.responses[0].partitions[0].high_watermark; ++offset) {
+    for (int64_t offset = 0; offset < response.responses[0].partitions[0].high_watermark;
+         ++offset) {
       world_.ledger.produced({partition, offset});
     }
   }
@@ -222,10 +231,12 @@ io::Task<int64_t> MainJob::lag() {
   auto& topic = group.topics->emplace_back();
   topic.topic_name = TopicName(kLines);
   for (int32_t i = 0; i < kPartitions; ++i) topic.partitions.push_back(i);
-  auto calling = connection_.call<protocol::DescribeShareGroupOffsetsRequest,
-                                  protocol::DescribeShareGroupOffsetsResponse>(std::move(request), 1);
+  auto calling =
+      connection_.call<protocol::DescribeShareGroupOffsetsRequest,
+                       protocol::DescribeShareGroupOffsetsResponse>(std::move(request), 1);
   const auto response = co_await std::move(calling);
-  if (!response || response->groups.empty() || response->groups[0].error_code != ErrorCode::NONE) co_return -1;
+  if (!response || response->groups.empty() || response->groups[0].error_code != ErrorCode::NONE)
+    co_return -1;
   int64_t total = 0;
   for (const auto& one : response->groups[0].topics) {
     for (const auto& partition : one.partitions) {
@@ -244,9 +255,11 @@ io::Task<bool> MainJob::nothing_staged() {
   request.group_id = GroupId(kGroup);
   auto& topic = request.topics.emplace_back();
   topic.topic_id = lines_;
-  auto calling = until<protocol::DescribeSharePartitionsRequest, protocol::DescribeSharePartitionsResponse>(
-      std::move(request), 0,
-      [](const protocol::DescribeSharePartitionsResponse& response) { return response.error_code == ErrorCode::NONE; });
+  auto calling =
+      until<protocol::DescribeSharePartitionsRequest, protocol::DescribeSharePartitionsResponse>(
+          std::move(request), 0, [](const protocol::DescribeSharePartitionsResponse& response) {
+            return response.error_code == ErrorCode::NONE;
+          });
   const auto response = co_await std::move(calling);
   for (const auto& one : response.topics) {
     for (const auto& partition : one.partitions) {
@@ -269,7 +282,8 @@ io::Task<void> MainJob::check() {
       co_await std::move(sleeping);
     }
   }
-  if (!clean) world_.ledger.finding("I4: records are still staged, and all transactions have ended");
+  if (!clean)
+    world_.ledger.finding("I4: records are still staged, and all transactions have ended");
   for (int32_t partition = 0; partition < kPartitions; ++partition) {
     auto reading = read_outputs(partition);
     co_await std::move(reading);
@@ -293,19 +307,23 @@ io::Task<void> MainJob::read_outputs(int32_t partition) {
     target.partition_max_bytes = 1 << 24;
     auto fetching = until<protocol::FetchRequest, protocol::FetchResponse>(
         std::move(request), 11, [](const protocol::FetchResponse& response) {
-          return response.error_code == ErrorCode::NONE && response.responses[0].partitions[0].error_code == ErrorCode::NONE;
+          return response.error_code == ErrorCode::NONE &&
+                 response.responses[0].partitions[0].error_code == ErrorCode::NONE;
         });
     const protocol::FetchResponse response = co_await std::move(fetching);
     const auto& data = response.responses[0].partitions[0];
     end = data.high_watermark;
     std::vector<std::pair<int64_t, int64_t>> aborted;
     if (data.aborted_transactions) {
-      for (const auto& one : *data.aborted_transactions) aborted.emplace_back(one.first_offset, one.producer_id.value);
+      for (const auto& one : *data.aborted_transactions)
+        aborted.emplace_back(one.first_offset, one.producer_id.value);
     }
-    if (data.records && data.records->size() != 0) next = take_committed(data.records->bytes(), std::move(aborted));
+    if (data.records && data.records->size() != 0)
+      next = take_committed(data.records->bytes(), std::move(aborted));
     if (next < end) {
       if (++attempts > 400) {
-        world_.ledger.finding("I4: the last stable offset of the output stays at " + std::to_string(next));
+        world_.ledger.finding("I4: the last stable offset of the output stays at " +
+                              std::to_string(next));
         co_return;
       }
       auto sleeping = sleep(250);
@@ -314,7 +332,8 @@ io::Task<void> MainJob::read_outputs(int32_t partition) {
   } while (next < end);
 }
 
-int64_t MainJob::take_committed(std::span<const std::byte> bytes, std::vector<std::pair<int64_t, int64_t>> aborted) {
+int64_t MainJob::take_committed(std::span<const std::byte> bytes,
+                                std::vector<std::pair<int64_t, int64_t>> aborted) {
   std::set<int64_t> open;
   size_t at = 0;
   int64_t next = 0;
@@ -324,16 +343,19 @@ int64_t MainJob::take_committed(std::span<const std::byte> bytes, std::vector<st
       world_.ledger.finding("the output cannot be read: " + header.error().message);
       return next;
     }
-    while (at < aborted.size() && aborted[at].first <= header->last_offset()) open.insert(aborted[at++].second);
+    while (at < aborted.size() && aborted[at].first <= header->last_offset())
+      open.insert(aborted[at++].second);
     if (header->control()) {
       open.erase(header->producer_id.value);
     } else if (!header->transactional() || !open.contains(header->producer_id.value)) {
       protocol::RecordReader reader(*header, bytes.subspan(61, header->size() - 61));
       protocol::Record record;
       while (reader.next(record)) {
-        const std::string text(reinterpret_cast<const char*>(record.value->data()), record.value->size());
+        const std::string text(reinterpret_cast<const char*>(record.value->data()),
+                               record.value->size());
         const size_t colon = text.find(':');
-        world_.ledger.output({std::stoi(text.substr(0, colon)), std::stoll(text.substr(colon + 1))});
+        world_.ledger.output(
+            {std::stoi(text.substr(0, colon)), std::stoll(text.substr(colon + 1))});
       }
     }
     next = header->next_offset();

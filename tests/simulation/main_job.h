@@ -1,5 +1,6 @@
-// The main job in small: records of `lines` are taken through a share group by workers, transformed, and written to
-// `processed` in the transaction that acknowledges them. One worker is replaced while it sleeps, and wakes as a zombie.
+// The main job in small: records of `lines` are taken through a share group by workers,
+// transformed, and written to `processed` in the transaction that acknowledges them. One worker is
+// replaced while it sleeps, and wakes as a zombie.
 #pragma once
 
 #include "tests/simulation/world.h"

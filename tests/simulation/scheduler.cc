@@ -71,7 +71,8 @@ void SimClock::cancel(TimerId timer) {
   timers_.erase(at);
 }
 
-SimScheduler::TimerKey SimScheduler::add(int64_t at_us, SimExecutor& executor, std::function<void()> work) {
+SimScheduler::TimerKey SimScheduler::add(int64_t at_us, SimExecutor& executor,
+                                         std::function<void()> work) {
   const TimerKey key{at_us, ++last_timer_};
   timers_.emplace(key, Timer{&executor, std::move(work)});
   return key;
@@ -83,7 +84,8 @@ void SimScheduler::after(int64_t delay_us, SimExecutor& executor, std::function<
 
 void SimScheduler::forget(SimExecutor& executor) {
   std::erase(executors_, &executor);
-  std::erase_if(timers_, [&executor](const auto& timer) { return timer.second.executor == &executor; });
+  std::erase_if(timers_,
+                [&executor](const auto& timer) { return timer.second.executor == &executor; });
 }
 
 bool SimScheduler::step() {

@@ -1,8 +1,10 @@
-// SimScheduler: all executors and all time of one simulated run, on one thread, in an order that the seed decides.
+// SimScheduler: all executors and all time of one simulated run, on one thread, in an order that
+// the seed decides.
 //
-// Each SimExecutor keeps the order of its posts (as a core does); which executor goes next, and how long a disk or the
-// network takes, is random. Time stands still while anything can run and then jumps to the next timer. The same seed
-// gives the same run: nothing here looks at a real clock, an address or a hash order.
+// Each SimExecutor keeps the order of its posts (as a core does); which executor goes next, and how
+// long a disk or the network takes, is random. Time stands still while anything can run and then
+// jumps to the next timer. The same seed gives the same run: nothing here looks at a real clock, an
+// address or a hash order.
 #pragma once
 
 #include <coroutine>
@@ -26,7 +28,9 @@ class SimRandom : public io::Random {
   uint64_t next() override;
   // Uniform in [0, bound).
   uint64_t below(uint64_t bound) { return next() % bound; }
-  bool chance(double probability) { return static_cast<double>(next() >> 11) * 0x1.0p-53 < probability; }
+  bool chance(double probability) {
+    return static_cast<double>(next() >> 11) * 0x1.0p-53 < probability;
+  }
 
  private:
   uint64_t state_;
@@ -55,7 +59,8 @@ class SimExecutor : public io::Executor {
 // The clock of one executor. `wall` may jump; steady time does not.
 class SimClock : public io::Clock {
  public:
-  SimClock(SimScheduler& scheduler, SimExecutor& executor) : scheduler_(scheduler), executor_(executor) {}
+  SimClock(SimScheduler& scheduler, SimExecutor& executor)
+      : scheduler_(scheduler), executor_(executor) {}
   ~SimClock() override;
 
   io::Now now() const override;
@@ -65,14 +70,15 @@ class SimClock : public io::Clock {
  private:
   SimScheduler& scheduler_;
   SimExecutor& executor_;
-  std::map<TimerId, int64_t> timers_;   // deadline in microseconds
+  std::map<TimerId, int64_t> timers_;  // deadline in microseconds
 };
 
 class SimScheduler {
  public:
   explicit SimScheduler(uint64_t seed) : random(seed) {}
 
-  // Runs one piece of work, or lets time pass to the next timer; false when nothing will ever happen again.
+  // Runs one piece of work, or lets time pass to the next timer; false when nothing will ever
+  // happen again.
   bool step();
   uint64_t steps() const { return steps_; }
   int64_t now_us() const { return now_us_; }
@@ -85,7 +91,7 @@ class SimScheduler {
  private:
   friend class SimExecutor;
   friend class SimClock;
-  using TimerKey = std::pair<int64_t, uint64_t>;   // time, then order of making
+  using TimerKey = std::pair<int64_t, uint64_t>;  // time, then order of making
   struct Timer {
     SimExecutor* executor;
     std::function<void()> work;

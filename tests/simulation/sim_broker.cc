@@ -25,7 +25,8 @@ struct SimBroker::Machine {
       clocks.push_back(std::make_unique<SimClock>(scheduler, *executors.back()));
       cores.push_back(io::Core{i, *executors.back(), *clocks.back()});
     }
-    environment = std::make_unique<io::Environment>(io::Environment{cores, files, scheduler.random});
+    environment =
+        std::make_unique<io::Environment>(io::Environment{cores, files, scheduler.random});
   }
   ~Machine() {
     // The power is gone: nothing that was to run runs, and coroutines end where they stand.
@@ -35,12 +36,14 @@ struct SimBroker::Machine {
   }
 };
 
-SimBroker::SimBroker(SimScheduler& scheduler, SimDisk& disk, int cores, metadata::BrokerConfig config)
+SimBroker::SimBroker(SimScheduler& scheduler, SimDisk& disk, int cores,
+                     metadata::BrokerConfig config)
     : scheduler_(scheduler), machine_(std::make_unique<Machine>(scheduler, disk, cores)) {
   main::AssemblySettings settings;
   settings.log.directory = kDirectory;
   settings.metadata = main::local_metadata_settings(std::move(config), "localhost", 9092);
-  machine_->assembly = std::make_unique<main::Assembly>(*machine_->environment, std::move(settings));
+  machine_->assembly =
+      std::make_unique<main::Assembly>(*machine_->environment, std::move(settings));
 }
 
 SimBroker::~SimBroker() = default;
@@ -64,14 +67,16 @@ std::shared_ptr<api::Client> SimBroker::connect() {
   return client;
 }
 
-void SimBroker::receive(std::shared_ptr<api::Client> client, std::vector<std::byte> frame, Reply reply) {
+void SimBroker::receive(std::shared_ptr<api::Client> client, std::vector<std::byte> frame,
+                        Reply reply) {
   auto shared = std::make_shared<const std::vector<std::byte>>(std::move(frame));
   const size_t core = client->connection_id % machine_->cores.size();
-  io::spawn(*machine_->executors[core], serve(std::move(client), std::move(shared), std::move(reply)));
+  io::spawn(*machine_->executors[core],
+            serve(std::move(client), std::move(shared), std::move(reply)));
 }
 
-io::Task<void> SimBroker::serve(std::shared_ptr<api::Client> client, std::shared_ptr<const std::vector<std::byte>> frame,
-                                Reply reply) {
+io::Task<void> SimBroker::serve(std::shared_ptr<api::Client> client,
+                                std::shared_ptr<const std::vector<std::byte>> frame, Reply reply) {
   api::Call call{frame, *frame, std::move(client), [] {}};
   auto handling = machine_->assembly->dispatch().handle(std::move(call));
   api::Answer answer = co_await std::move(handling);
@@ -84,7 +89,8 @@ io::Task<void> SimBroker::serve(std::shared_ptr<api::Client> client, std::shared
 
 void SimBroker::disconnect(std::shared_ptr<api::Client> client) {
   const size_t core = client->connection_id % machine_->cores.size();
-  machine_->executors[core]->post([this, client] { machine_->assembly->dispatch().connection_closed(*client); });
+  machine_->executors[core]->post(
+      [this, client] { machine_->assembly->dispatch().connection_closed(*client); });
 }
 
 }  // namespace ackord::simulation

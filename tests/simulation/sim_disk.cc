@@ -8,9 +8,11 @@
 namespace ackord::simulation {
 namespace {
 
-// How long a datasync takes: mostly quick, now and then slow enough that much is appended meanwhile.
+// How long a datasync takes: mostly quick, now and then slow enough that much is appended
+// meanwhile.
 int64_t disk_delay_us(SimRandom& random) {
-  return static_cast<int64_t>(random.chance(0.1) ? 2000 + random.below(30000) : 50 + random.below(1000));
+  return static_cast<int64_t>(random.chance(0.1) ? 2000 + random.below(30000)
+                                                 : 50 + random.below(1000));
 }
 
 std::string parent_of(const std::string& path) {
@@ -24,7 +26,9 @@ bool is_within(const std::string& path, const std::string& directory) {
          path[directory.size()] == '/';
 }
 
-Error missing(const std::string& path) { return error(ErrorCode::KAFKA_STORAGE_ERROR, path + ": no such file"); }
+Error missing(const std::string& path) {
+  return error(ErrorCode::KAFKA_STORAGE_ERROR, path + ": no such file");
+}
 
 struct Delay {
   SimScheduler& scheduler;
@@ -64,7 +68,8 @@ class SimFile : public io::File {
     }
     co_return pread(out, position);
   }
-  Result<void> pwritev(std::span<const std::span<const std::byte>> pieces, uint64_t position) override {
+  Result<void> pwritev(std::span<const std::span<const std::byte>> pieces,
+                       uint64_t position) override {
     for (const auto piece : pieces) {
       if (piece.empty()) continue;
       if (inode_->now.size() < position + piece.size()) grow(position + piece.size());
@@ -85,7 +90,8 @@ class SimFile : public io::File {
     return {};
   }
   io::Task<Result<void>> datasync() override {
-    // What is written after this moment may or may not be on the disk when it ends: it is not promised.
+    // What is written after this moment may or may not be on the disk when it ends: it is not
+    // promised.
     auto inode = inode_;
     std::map<size_t, std::vector<std::byte>> sectors = snapshot();
     const size_t size = inode->now.size();
@@ -107,7 +113,8 @@ class SimFile : public io::File {
   }
   void touch(uint64_t position, uint64_t size) {
     if (size == 0) return;
-    for (size_t at = position / SimDisk::kSector; at <= (position + size - 1) / SimDisk::kSector; ++at) {
+    for (size_t at = position / SimDisk::kSector; at <= (position + size - 1) / SimDisk::kSector;
+         ++at) {
       inode_->dirty.insert(at);
     }
   }
@@ -122,11 +129,13 @@ class SimFile : public io::File {
     }
     return sectors;
   }
-  static void put(SimDisk::Inode& inode, const std::map<size_t, std::vector<std::byte>>& sectors, size_t size) {
+  static void put(SimDisk::Inode& inode, const std::map<size_t, std::vector<std::byte>>& sectors,
+                  size_t size) {
     inode.durable.resize(size);
     for (const auto& [at, bytes] : sectors) {
       const size_t from = at * SimDisk::kSector;
-      std::memcpy(inode.durable.data() + from, bytes.data(), std::min(bytes.size(), size - std::min(size, from)));
+      std::memcpy(inode.durable.data() + from, bytes.data(),
+                  std::min(bytes.size(), size - std::min(size, from)));
     }
     std::erase_if(inode.dirty, [&inode](size_t at) { return same(inode, at); });
   }
@@ -149,7 +158,8 @@ class SimFile : public io::File {
 
 void SimDisk::crash_inode(Inode& inode, SimRandom& random) {
   std::vector<std::byte> after = inode.durable;
-  if (inode.now.size() != inode.durable.size() && random.chance(0.5)) after.resize(inode.now.size());
+  if (inode.now.size() != inode.durable.size() && random.chance(0.5))
+    after.resize(inode.now.size());
   for (const size_t at : inode.dirty) {
     const size_t from = at * kSector;
     const size_t to = std::min({from + kSector, inode.now.size(), after.size()});
@@ -162,8 +172,9 @@ void SimDisk::crash_inode(Inode& inode, SimRandom& random) {
 }
 
 void SimDisk::crash(SimRandom& random) {
-  // A rename is one step of the folder: its two names go together because both are drawn from the same sync point here
-  // only when they lie in one folder, so the folder as a whole is either as it was synced or as it is now.
+  // A rename is one step of the folder: its two names go together because both are drawn from the
+  // same sync point here only when they lie in one folder, so the folder as a whole is either as it
+  // was synced or as it is now.
   std::set<std::string> folders;
   for (const auto* names : {&names_, &durable_names_}) {
     for (const auto& [path, entry] : *names) folders.insert(parent_of(path));
@@ -190,7 +201,8 @@ void SimDisk::crash(SimRandom& random) {
 
 Result<std::shared_ptr<io::File>> SimFileSystem::open(const std::string& path, io::OpenMode mode) {
   auto at = disk_.names_.find(path);
-  if (at != disk_.names_.end() && !at->second) return error(ErrorCode::KAFKA_STORAGE_ERROR, path + ": is a directory");
+  if (at != disk_.names_.end() && !at->second)
+    return error(ErrorCode::KAFKA_STORAGE_ERROR, path + ": is a directory");
   if (at == disk_.names_.end()) {
     if (mode == io::OpenMode::kRead || mode == io::OpenMode::kReadWrite) return missing(path);
     if (!is_directory(parent_of(path))) return missing(parent_of(path));
@@ -201,7 +213,9 @@ Result<std::shared_ptr<io::File>> SimFileSystem::open(const std::string& path, i
   return std::shared_ptr<io::File>(std::make_shared<SimFile>(scheduler_, path, at->second));
 }
 
-bool SimFileSystem::exists(const std::string& path) const { return path == "/" || disk_.names_.contains(path); }
+bool SimFileSystem::exists(const std::string& path) const {
+  return path == "/" || disk_.names_.contains(path);
+}
 
 bool SimFileSystem::is_directory(const std::string& path) const {
   if (path == "/") return true;
@@ -254,7 +268,9 @@ Result<void> SimFileSystem::remove(const std::string& path) {
 }
 
 Result<void> SimFileSystem::remove_all(const std::string& path) {
-  std::erase_if(disk_.names_, [&](const auto& entry) { return entry.first == path || is_within(entry.first, path); });
+  std::erase_if(disk_.names_, [&](const auto& entry) {
+    return entry.first == path || is_within(entry.first, path);
+  });
   return {};
 }
 

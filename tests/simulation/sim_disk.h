@@ -1,9 +1,10 @@
 // SimDisk: what survives a crash, and SimFileSystem: how the broker sees it while it runs.
 //
-// A write is seen at once by every reader, and is on the disk only when a datasync that began after it has ended. A
-// crash keeps what was synced, and of everything else a random part, sector by sector: any un-synced sector may have
-// reached the disk or not, a longer length may be there without its bytes (zeros). Names work the same way: a created,
-// renamed or removed name is certain only after sync_directory of its folder.
+// A write is seen at once by every reader, and is on the disk only when a datasync that began after
+// it has ended. A crash keeps what was synced, and of everything else a random part, sector by
+// sector: any un-synced sector may have reached the disk or not, a longer length may be there
+// without its bytes (zeros). Names work the same way: a created, renamed or removed name is certain
+// only after sync_directory of its folder.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +24,11 @@ class SimDisk {
   static constexpr size_t kSector = 512;
 
   struct Inode {
-    std::vector<std::byte> now;       // as the page cache has it
+    std::vector<std::byte> now;  // as the page cache has it
     std::vector<std::byte> durable;
-    std::set<size_t> dirty;           // sectors that differ, or may
+    std::set<size_t> dirty;  // sectors that differ, or may
   };
-  using Entry = std::shared_ptr<Inode>;   // null: a folder
+  using Entry = std::shared_ptr<Inode>;  // null: a folder
 
   // The power fails and comes back: only what is on the disk is left.
   void crash(SimRandom& random);

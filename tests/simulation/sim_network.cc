@@ -30,18 +30,23 @@ void SimNetwork::broker_died() {
   while (!pending_.empty()) finish(pending_.begin()->first, std::nullopt);
 }
 
-io::Task<std::optional<std::vector<std::byte>>> SimNetwork::exchange(std::shared_ptr<api::Client> client, uint64_t life,
-                                                                     std::vector<std::byte> frame) {
+io::Task<std::optional<std::vector<std::byte>>> SimNetwork::exchange(
+    std::shared_ptr<api::Client> client, uint64_t life, std::vector<std::byte> frame) {
   if (broker_ == nullptr || life != life_) co_return std::nullopt;
   const uint64_t id = ++calls_;
   auto pending = std::make_shared<Pending>();
   pending_.emplace(id, pending);
-  scheduler_.after(delay_us(), clients_, [this, id, life, client, frame = std::move(frame)]() mutable {
-    if (life != life_ || broker_ == nullptr) return;
-    broker_->receive(client, std::move(frame), [this, id](std::optional<std::vector<std::byte>> answer) {
-      scheduler_.after(delay_us(), clients_, [this, id, answer = std::move(answer)]() mutable { finish(id, std::move(answer)); });
-    });
-  });
+  scheduler_.after(
+      delay_us(), clients_, [this, id, life, client, frame = std::move(frame)]() mutable {
+        if (life != life_ || broker_ == nullptr) return;
+        broker_->receive(client, std::move(frame),
+                         [this, id](std::optional<std::vector<std::byte>> answer) {
+                           scheduler_.after(delay_us(), clients_,
+                                            [this, id, answer = std::move(answer)]() mutable {
+                                              finish(id, std::move(answer));
+                                            });
+                         });
+      });
   Await await{pending};
   co_await await;
   co_return std::move(pending->frame);

@@ -1,5 +1,5 @@
-// SimNetwork: between clients and the broker. Requests and answers take a random time, of different connections in any
-// order; a crash of the broker loses what is on the way and every connection.
+// SimNetwork: between clients and the broker. Requests and answers take a random time, of different
+// connections in any order; a crash of the broker loses what is on the way and every connection.
 #pragma once
 
 #include <coroutine>
@@ -20,7 +20,8 @@ namespace ackord::simulation {
 
 class SimNetwork {
  public:
-  SimNetwork(SimScheduler& scheduler, SimExecutor& clients) : scheduler_(scheduler), clients_(clients) {}
+  SimNetwork(SimScheduler& scheduler, SimExecutor& clients)
+      : scheduler_(scheduler), clients_(clients) {}
 
   void attach(SimBroker* broker) { broker_ = broker; }
   // The broker is gone: every call under way ends without an answer.
@@ -29,7 +30,8 @@ class SimNetwork {
   uint64_t life() const { return life_; }
 
   // One frame there and one back.
-  io::Task<std::optional<std::vector<std::byte>>> exchange(std::shared_ptr<api::Client> client, uint64_t life,
+  io::Task<std::optional<std::vector<std::byte>>> exchange(std::shared_ptr<api::Client> client,
+                                                           uint64_t life,
                                                            std::vector<std::byte> frame);
   std::shared_ptr<api::Client> connect() { return broker_ ? broker_->connect() : nullptr; }
   void disconnect(const std::shared_ptr<api::Client>& client, uint64_t life);
@@ -55,7 +57,8 @@ class SimNetwork {
 // One client's connection; reconnects by itself after the broker has died.
 class SimConnection {
  public:
-  explicit SimConnection(SimNetwork& network, std::string client_id) : network_(network), client_id_(std::move(client_id)) {}
+  explicit SimConnection(SimNetwork& network, std::string client_id)
+      : network_(network), client_id_(std::move(client_id)) {}
 
   // nullopt: no answer came; whether the request took effect is not known.
   template <class Request, class Response>
@@ -95,7 +98,8 @@ class SimConnection {
   std::shared_ptr<api::Client> client_;
   uint64_t life_ = 0;
   int32_t correlation_ = 0;
-  std::shared_ptr<std::vector<std::byte>> frames_;   // the last answer's bytes: what it decoded to borrows from them
+  std::shared_ptr<std::vector<std::byte>>
+      frames_;  // the last answer's bytes: what it decoded to borrows from them
 };
 
 }  // namespace ackord::simulation

@@ -40,11 +40,16 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }  // namespace
 
 SimWorker::SimWorker(World& world, Options options, Uuid lines)
-    : world_(world), random_(world.scheduler.random), options_(std::move(options)), lines_(lines),
-      connection_(world.network, options_.name), member_(random_.uuid().to_string()) {}
+    : world_(world),
+      random_(world.scheduler.random),
+      options_(std::move(options)),
+      lines_(lines),
+      connection_(world.network, options_.name),
+      member_(random_.uuid().to_string()) {}
 
 io::Task<void> SimWorker::think(int64_t up_to_ms) {
-  const int64_t until = world_.clock.now().steady_ms + static_cast<int64_t>(random_.below(static_cast<uint64_t>(up_to_ms)));
+  const int64_t until = world_.clock.now().steady_ms +
+                        static_cast<int64_t>(random_.below(static_cast<uint64_t>(up_to_ms)));
   io::SleepUntil sleep(world_.clock, until);
   co_await sleep;
 }
@@ -78,7 +83,8 @@ io::Task<void> SimWorker::run(const bool& stop) {
     const Step step = co_await std::move(working);
     if (step == Step::kFenced) {
       ++world_.ledger.fenced;
-      // Replaced by another: a zombie goes. One that was only timed out comes back with a new epoch.
+      // Replaced by another: a zombie goes. One that was only timed out comes back with a new
+      // epoch.
       if (has_slept_) co_return;
       producer_ready_ = false;
     }
@@ -89,7 +95,9 @@ io::Task<bool> SimWorker::init_producer() {
   protocol::InitProducerIdRequest request;
   request.transactional_id = TransactionalId(options_.transactional_id);
   request.transaction_timeout_ms = kTransactionTimeoutMs;
-  auto calling = connection_.call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(std::move(request), 5);
+  auto calling =
+      connection_.call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(
+          std::move(request), 5);
   const auto response = co_await std::move(calling);
   if (!response || response->error_code != ErrorCode::NONE) co_return false;
   producer_id_ = response->producer_id;
@@ -105,13 +113,16 @@ io::Task<bool> SimWorker::heartbeat() {
   request.group_id = GroupId(kGroup);
   request.member_id = String(member_);
   request.member_epoch = member_epoch_;
-  if (member_epoch_ == 0) request.subscribed_topic_names = std::vector<TopicName>{TopicName(kLines)};
+  if (member_epoch_ == 0)
+    request.subscribed_topic_names = std::vector<TopicName>{TopicName(kLines)};
   auto calling =
-      connection_.call<protocol::ShareGroupHeartbeatRequest, protocol::ShareGroupHeartbeatResponse>(std::move(request), 1);
+      connection_.call<protocol::ShareGroupHeartbeatRequest, protocol::ShareGroupHeartbeatResponse>(
+          std::move(request), 1);
   const auto response = co_await std::move(calling);
   if (!response) co_return false;
   if (response->error_code != ErrorCode::NONE) {
-    if (response->error_code == ErrorCode::UNKNOWN_MEMBER_ID || response->error_code == ErrorCode::FENCED_MEMBER_EPOCH) {
+    if (response->error_code == ErrorCode::UNKNOWN_MEMBER_ID ||
+        response->error_code == ErrorCode::FENCED_MEMBER_EPOCH) {
       member_epoch_ = 0;
     }
     co_return false;
@@ -137,11 +148,13 @@ io::Task<std::vector<SourceRecord>> SimWorker::fetch() {
     for (int32_t i = 0; i < kPartitions; ++i) topic.partitions.emplace_back().partition_index = i;
     request.topics.push_back(std::move(topic));
   }
-  auto calling = connection_.call<protocol::ShareFetchRequest, protocol::ShareFetchResponse>(std::move(request), 2);
+  auto calling = connection_.call<protocol::ShareFetchRequest, protocol::ShareFetchResponse>(
+      std::move(request), 2);
   const auto response = co_await std::move(calling);
   std::vector<SourceRecord> records;
   if (!response || response->error_code != ErrorCode::NONE) {
-    note(std::string("fetch: ") + (response ? std::string(name_of(response->error_code)) : "no answer"));
+    note(std::string("fetch: ") +
+         (response ? std::string(name_of(response->error_code)) : "no answer"));
     session_epoch_ = 0;
     co_return records;
   }
@@ -169,7 +182,8 @@ io::Task<SimWorker::Step> SimWorker::transaction(std::vector<SourceRecord> recor
     auto producing = produce_all(records);
     step = co_await std::move(producing);
   }
-  // Thinks for so long now and then that the locks end; and then it may be handed the same records again.
+  // Thinks for so long now and then that the locks end; and then it may be handed the same records
+  // again.
   if (step == Step::kDone && random_.chance(0.15)) {
     auto thinking = think(25000);
     co_await std::move(thinking);
@@ -220,8 +234,9 @@ io::Task<SimWorker::Step> SimWorker::begin() {
     auto& topic = request.topics.emplace_back();
     topic.topic_id = lines_;
     for (int32_t i = 0; i < kPartitions; ++i) topic.partitions.push_back(i);
-    auto calling = connection_.call<protocol::AddShareAcksToTxnRequest, protocol::AddShareAcksToTxnResponse>(
-        std::move(request), 0);
+    auto calling =
+        connection_.call<protocol::AddShareAcksToTxnRequest, protocol::AddShareAcksToTxnResponse>(
+            std::move(request), 0);
     const auto response = co_await std::move(calling);
     if (response && response->error_code == ErrorCode::NONE) {
       start_ms_ = response->transaction_start_time_ms;
@@ -260,15 +275,20 @@ io::Task<SimWorker::Step> SimWorker::produce(int32_t partition, std::vector<Sour
       auto& topic = add.v3_and_below_topics.emplace_back();
       topic.name = TopicName(kProcessed);
       topic.partitions.push_back(partition);
-      auto calling =
-          connection_.call<protocol::AddPartitionsToTxnRequest, protocol::AddPartitionsToTxnResponse>(std::move(add), 3);
+      auto calling = connection_.call<protocol::AddPartitionsToTxnRequest,
+                                      protocol::AddPartitionsToTxnResponse>(std::move(add), 3);
       const auto response = co_await std::move(calling);
       const ErrorCode code = response && !response->results_by_topic_v3_and_below.empty()
-                                 ? response->results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
+                                 ? response->results_by_topic_v3_and_below[0]
+                                       .results_by_partition[0]
+                                       .partition_error_code
                                  : ErrorCode::REQUEST_TIMED_OUT;
-      if (code == ErrorCode::NONE) added = Step::kDone;
-      else if (is_fence(code)) co_return Step::kFenced;
-      else if (!is_worth_a_retry(code)) co_return Step::kAbort;
+      if (code == ErrorCode::NONE)
+        added = Step::kDone;
+      else if (is_fence(code))
+        co_return Step::kFenced;
+      else if (!is_worth_a_retry(code))
+        co_return Step::kAbort;
       else {
         auto thinking = think(300);
         co_await std::move(thinking);
@@ -298,10 +318,11 @@ io::Task<SimWorker::Step> SimWorker::produce(int32_t partition, std::vector<Sour
     data.index = partition;
     data.records = Records::view(batch);
     const int16_t version = options_.transaction_version_2 ? 12 : 11;
-    auto calling = connection_.call<protocol::ProduceRequest, protocol::ProduceResponse>(std::move(request), version);
+    auto calling = connection_.call<protocol::ProduceRequest, protocol::ProduceResponse>(
+        std::move(request), version);
     const auto response = co_await std::move(calling);
-    const ErrorCode code =
-        response ? response->responses[0].partition_responses[0].error_code : ErrorCode::REQUEST_TIMED_OUT;
+    const ErrorCode code = response ? response->responses[0].partition_responses[0].error_code
+                                    : ErrorCode::REQUEST_TIMED_OUT;
     if (code == ErrorCode::NONE) {
       sequences_[partition] += static_cast<int32_t>(records.size());
       co_return Step::kDone;
@@ -314,7 +335,8 @@ io::Task<SimWorker::Step> SimWorker::produce(int32_t partition, std::vector<Sour
   co_return Step::kAbort;
 }
 
-protocol::TxnShareAcknowledgeRequest SimWorker::stage_request(const std::vector<SourceRecord>& records) const {
+protocol::TxnShareAcknowledgeRequest SimWorker::stage_request(
+    const std::vector<SourceRecord>& records) const {
   protocol::TxnShareAcknowledgeRequest request;
   request.transactional_id = TransactionalId(options_.transactional_id);
   request.group_id = GroupId(kGroup);
@@ -341,26 +363,32 @@ protocol::TxnShareAcknowledgeRequest SimWorker::stage_request(const std::vector<
 }
 
 // The same request again, on its own connection, perhaps long after the transaction has ended.
-io::Task<void> SimWorker::send_later(protocol::TxnShareAcknowledgeRequest request, int64_t delay_ms) {
+io::Task<void> SimWorker::send_later(protocol::TxnShareAcknowledgeRequest request,
+                                     int64_t delay_ms) {
   io::SleepUntil sleep(world_.clock, world_.clock.now().steady_ms + delay_ms);
   co_await sleep;
   SimConnection connection(world_.network, options_.name + "-late");
-  auto calling = connection.call<protocol::TxnShareAcknowledgeRequest, protocol::TxnShareAcknowledgeResponse>(
-      std::move(request), 0);
+  auto calling =
+      connection.call<protocol::TxnShareAcknowledgeRequest, protocol::TxnShareAcknowledgeResponse>(
+          std::move(request), 0);
   (void)co_await std::move(calling);
 }
 
 io::Task<SimWorker::Step> SimWorker::stage(const std::vector<SourceRecord>& records) {
   if (random_.chance(0.2)) {
-    const auto delay_ms = static_cast<int64_t>(random_.chance(0.5) ? random_.below(3) : random_.below(20000));
+    const auto delay_ms =
+        static_cast<int64_t>(random_.chance(0.5) ? random_.below(3) : random_.below(20000));
     io::spawn(world_.clients, send_later(stage_request(records), delay_ms));
   }
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    auto calling = connection_.call<protocol::TxnShareAcknowledgeRequest, protocol::TxnShareAcknowledgeResponse>(
-        stage_request(records), 0);
+    auto calling =
+        connection_
+            .call<protocol::TxnShareAcknowledgeRequest, protocol::TxnShareAcknowledgeResponse>(
+                stage_request(records), 0);
     const auto response = co_await std::move(calling);
     bool retry = !response || is_worth_a_retry(response->error_code);
-    note(std::string("stages: ") + (response ? std::string(name_of(response->error_code)) : "no answer"));
+    note(std::string("stages: ") +
+         (response ? std::string(name_of(response->error_code)) : "no answer"));
     if (response) {
       if (is_fence(response->error_code)) co_return Step::kFenced;
       if (response->error_code == ErrorCode::NONE) {
@@ -393,7 +421,8 @@ io::Task<SimWorker::Step> SimWorker::end(bool commit) {
     request.producer_epoch = producer_epoch_;
     request.committed = commit;
     const int16_t version = options_.transaction_version_2 ? 5 : 4;
-    auto calling = connection_.call<protocol::EndTxnRequest, protocol::EndTxnResponse>(std::move(request), version);
+    auto calling = connection_.call<protocol::EndTxnRequest, protocol::EndTxnResponse>(
+        std::move(request), version);
     const auto response = co_await std::move(calling);
     const ErrorCode code = response ? response->error_code : ErrorCode::REQUEST_TIMED_OUT;
     note(std::string(commit ? "commit: " : "abort: ") + std::string(name_of(code)));
@@ -407,11 +436,12 @@ io::Task<SimWorker::Step> SimWorker::end(bool commit) {
     }
     if (is_fence(code)) co_return Step::kFenced;
     if (code == ErrorCode::TRANSACTION_ABORTABLE && commit) {
-      commit = false;   // doomed: only abort is left
+      commit = false;  // doomed: only abort is left
       continue;
     }
     if (code == ErrorCode::INVALID_TXN_STATE) {
-      // Nothing of this transaction has reached the broker, or it was ended by its timeout: begin anew.
+      // Nothing of this transaction has reached the broker, or it was ended by its timeout: begin
+      // anew.
       producer_ready_ = false;
       co_return Step::kAbort;
     }

@@ -1,6 +1,6 @@
-// SimWorker: one consumer and one transactional producer of the simulated job, raw protocol, with every habit that a real
-// one has or should not have: lost answers, repeated and delayed requests, locks that expire while it thinks, a pause in
-// the middle of a transaction.
+// SimWorker: one consumer and one transactional producer of the simulated job, raw protocol, with
+// every habit that a real one has or should not have: lost answers, repeated and delayed requests,
+// locks that expire while it thinks, a pause in the middle of a transaction.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ class SimWorker {
   struct Options {
     std::string name;
     std::string transactional_id;
-    bool transaction_version_2 = true;   // Produce v12 and EndTxn v5, or Produce v11 and EndTxn v4
-    bool sleeps_once = false;            // long enough in a transaction that another takes its place
+    bool transaction_version_2 = true;  // Produce v12 and EndTxn v5, or Produce v11 and EndTxn v4
+    bool sleeps_once = false;           // long enough in a transaction that another takes its place
   };
 
   // `lines` is the source topic's id. All but `world` is copied; the worker outlives its run().
@@ -55,7 +55,8 @@ class SimWorker {
 
   io::Task<bool> init_producer();
   io::Task<bool> heartbeat();
-  // Records that were handed out; also those that this worker still holds from before (their lock had expired).
+  // Records that were handed out; also those that this worker still holds from before (their lock
+  // had expired).
   io::Task<std::vector<SourceRecord>> fetch();
   io::Task<Step> transaction(std::vector<SourceRecord> records);
   io::Task<Step> begin();
@@ -65,8 +66,11 @@ class SimWorker {
   io::Task<Step> end(bool commit);
   io::Task<void> send_later(protocol::TxnShareAcknowledgeRequest request, int64_t delay_ms);
   io::Task<void> think(int64_t up_to_ms);
-  void note(const std::string& what) { world_.ledger.note(world_.scheduler.now_us(), options_.name, what); }
-  protocol::TxnShareAcknowledgeRequest stage_request(const std::vector<SourceRecord>& records) const;
+  void note(const std::string& what) {
+    world_.ledger.note(world_.scheduler.now_us(), options_.name, what);
+  }
+  protocol::TxnShareAcknowledgeRequest stage_request(
+      const std::vector<SourceRecord>& records) const;
 
   World& world_;
   SimRandom& random_;

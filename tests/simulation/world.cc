@@ -5,7 +5,8 @@
 namespace ackord::simulation {
 namespace {
 
-// A run takes some thousand steps; the crash lies anywhere in it, sometimes before the first answer.
+// A run takes some thousand steps; the crash lies anywhere in it, sometimes before the first
+// answer.
 constexpr uint64_t kCrashWithin = 4000;
 
 metadata::BrokerConfig small_broker() {

@@ -27,8 +27,8 @@ class World {
   explicit World(uint64_t seed);
   ~World();
 
-  // Runs `job` (a task of the clients' core) to its end, with one crash at a random step after `crash_after` steps of it.
-  // A job that never ends is a finding.
+  // Runs `job` (a task of the clients' core) to its end, with one crash at a random step after
+  // `crash_after` steps of it. A job that never ends is a finding.
   void run(io::Task<void> job, uint64_t steps_limit);
 
   SimScheduler scheduler;

@@ -1,5 +1,5 @@
-// ackord-sim: runs the main job in simulation, one run per seed. A seed that fails is printed with its findings, and
-// `ackord-sim --seed N` replays it exactly. Closing line: "N passed, N failed".
+// ackord-sim: runs the main job in simulation, one run per seed. A seed that fails is printed with
+// its findings, and `ackord-sim --seed N` replays it exactly. Closing line: "N passed, N failed".
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -19,12 +19,15 @@ struct Options {
 
 void print(const ackord::simulation::Report& report, bool with_story) {
   const auto& ledger = report.ledger;
-  std::printf("seed %llu: %s, %zu records, %d commits, %d aborts, %d fenced, %d redeliveries, crash at step %llu of %llu, "
-              "%lld s simulated\n",
-              static_cast<unsigned long long>(report.seed), report.failed() ? "FAILED" : "ok", ledger.produced_count(),
-              ledger.commits, ledger.aborts, ledger.fenced, ledger.redeliveries,
-              static_cast<unsigned long long>(report.crash_step), static_cast<unsigned long long>(report.steps),
-              static_cast<long long>(report.simulated_ms / 1000));
+  std::printf(
+      "seed %llu: %s, %zu records, %d commits, %d aborts, %d fenced, %d redeliveries, crash at "
+      "step %llu of %llu, "
+      "%lld s simulated\n",
+      static_cast<unsigned long long>(report.seed), report.failed() ? "FAILED" : "ok",
+      ledger.produced_count(), ledger.commits, ledger.aborts, ledger.fenced, ledger.redeliveries,
+      static_cast<unsigned long long>(report.crash_step),
+      static_cast<unsigned long long>(report.steps),
+      static_cast<long long>(report.simulated_ms / 1000));
   if (with_story) {
     for (const std::string& line : ledger.story()) std::printf("  %s\n", line.c_str());
   }
@@ -35,11 +38,16 @@ void print(const ackord::simulation::Report& report, bool with_story) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Runs Ackord's main job on a simulated machine, with a crash at a random moment.", "ackord-sim"};
+  CLI::App app{"Runs Ackord's main job on a simulated machine, with a crash at a random moment.",
+               "ackord-sim"};
   app.add_option("--seed", options.seed, "first seed")->capture_default_str();
-  app.add_option("--count", options.count, "how many seeds, one after the other")->capture_default_str();
-  app.add_flag("--verbose", options.verbose, "a line for each seed, not only for those that fail; of a single seed the whole story");
-  app.add_option("--log-level", options.log_level, "the broker's own log: trace, debug, info, warn, error, off")
+  app.add_option("--count", options.count, "how many seeds, one after the other")
+      ->capture_default_str();
+  app.add_flag(
+      "--verbose", options.verbose,
+      "a line for each seed, not only for those that fail; of a single seed the whole story");
+  app.add_option("--log-level", options.log_level,
+                 "the broker's own log: trace, debug, info, warn, error, off")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (!ackord::base::configure_logging(options.log_level)) {
@@ -51,9 +59,11 @@ int main(int argc, char** argv) {
   for (uint64_t seed = options.seed; seed < options.seed + options.count; ++seed) {
     const ackord::simulation::Report report = ackord::simulation::run_main_job(seed);
     if (report.failed()) ++failed;
-    if (report.failed() || options.verbose || options.count == 1) print(report, options.count == 1 && options.verbose);
+    if (report.failed() || options.verbose || options.count == 1)
+      print(report, options.count == 1 && options.verbose);
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::printf("%llu seeds in %.1f s\n", static_cast<unsigned long long>(options.count), seconds);
   std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(options.count - failed),
               static_cast<unsigned long long>(failed));

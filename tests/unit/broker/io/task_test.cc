@@ -52,7 +52,8 @@ Task<void> wait_outside(PositionGate& gate, std::vector<std::string>& log) {
   co_await std::move(inside);
 }
 
-// Shutdown and a simulated crash: a suspended chain of tasks is destroyed from the inside out, its locals with it.
+// Shutdown and a simulated crash: a suspended chain of tasks is destroyed from the inside out, its
+// locals with it.
 TEST(Task, DestroyedWhileItWaits) {
   std::vector<std::string> log;
   {

@@ -24,7 +24,9 @@ SessionRequest acknowledge(int32_t epoch) {
   return out;
 }
 
-ErrorCode code(const Result<SessionStep>& step) { return step ? ErrorCode::NONE : step.error().code; }
+ErrorCode code(const Result<SessionStep>& step) {
+  return step ? ErrorCode::NONE : step.error().code;
+}
 
 TEST(ShareSession, OneCounterForFetchAndAcknowledge) {
   ShareSessions sessions(10);
