@@ -169,6 +169,8 @@ FetchResponse::PartitionData partition_data(const FetchTarget& target, log::Read
   data.high_watermark = result.high_watermark;
   data.last_stable_offset = result.last_stable_offset;
   data.log_start_offset = result.log_start_offset;
+  // The schema's default is an empty list; a reader of everything is told null.
+  data.aborted_transactions.reset();
   if (isolation == log::Isolation::kReadCommitted && result.error == ErrorCode::NONE) {
     auto& aborted = data.aborted_transactions.emplace();
     for (const auto& one : result.aborted) aborted.push_back({one.producer_id, one.first_offset});
