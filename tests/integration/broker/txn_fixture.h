@@ -1,5 +1,5 @@
-// TxnFixture: one broker per suite; per test a source topic of ten records, an output topic, and a share group that
-// starts at the beginning. Names are fresh, so tests of a suite do not meet.
+// TxnFixture: one broker per suite; per test a source topic of ten records, an output topic, and a
+// share group that starts at the beginning. Names are fresh, so tests of a suite do not meet.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,7 +51,8 @@ class TxnFixture : public ::testing::Test {
   // A member that has acquired the ten records.
   ShareMember holder() {
     ShareMember member = joined(group_, {source_});
-    EXPECT_EQ(member.acquire(source_, 0, kRecords), (std::vector<OffsetRange>{{0, kRecords - 1, 1}}));
+    EXPECT_EQ(member.acquire(source_, 0, kRecords),
+              (std::vector<OffsetRange>{{0, kRecords - 1, 1}}));
     return member;
   }
   TxnProducer producer(TxnVersion version = TxnVersion::k2, int32_t timeout_ms = 60000) {
@@ -59,11 +60,19 @@ class TxnFixture : public ::testing::Test {
     made.init(timeout_ms);
     return made;
   }
-  Staging range(Offset first, Offset last, int8_t type = kAccept) const { return {source_, 0, first, last, type}; }
+  Staging range(Offset first, Offset last, int8_t type = kAccept) const {
+    return {source_, 0, first, last, type};
+  }
   std::string state() { return share_state(client_, group_, source_); }
-  void await_state(const std::string& expected) { await_share_state(client_, group_, source_, 0, expected); }
-  std::vector<std::string> committed_output() { return read_values(client_, output_, 0, Isolation::kReadCommitted); }
-  std::vector<std::string> all_output() { return read_values(client_, output_, 0, Isolation::kReadUncommitted); }
+  void await_state(const std::string& expected) {
+    await_share_state(client_, group_, source_, 0, expected);
+  }
+  std::vector<std::string> committed_output() {
+    return read_values(client_, output_, 0, Isolation::kReadCommitted);
+  }
+  std::vector<std::string> all_output() {
+    return read_values(client_, output_, 0, Isolation::kReadUncommitted);
+  }
 
   static std::unique_ptr<BrokerProcess> broker_;
 

@@ -49,7 +49,8 @@ bool answers(uint16_t port) {
     protocol::ApiVersionsRequest request;
     request.client_software_name = "integration";
     request.client_software_version = "1";
-    return client.call<protocol::ApiVersionsResponse>(request, 3).message.error_code == ErrorCode::NONE;
+    return client.call<protocol::ApiVersionsResponse>(request, 3).message.error_code ==
+           ErrorCode::NONE;
   } catch (const std::exception&) {
     return false;
   }
@@ -175,7 +176,8 @@ void BrokerProcess::wait_until_ready() {
     if (const std::optional<int> status = child_.poll_end()) {
       throw std::runtime_error("ackord ended with " + std::to_string(*status) + ":\n" + output());
     }
-    if (std::chrono::steady_clock::now() > end) throw std::runtime_error("ackord does not answer:\n" + output());
+    if (std::chrono::steady_clock::now() > end)
+      throw std::runtime_error("ackord does not answer:\n" + output());
     std::this_thread::sleep_for(kPoll);
   }
 }

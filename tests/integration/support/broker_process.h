@@ -1,9 +1,9 @@
-// BrokerProcess: the real `ackord` on a directory and a port of its own. It can be killed as a power
-// cut of the process would (SIGKILL), and started again on the same directory and port.
+// BrokerProcess: the real `ackord` on a directory and a port of its own. It can be killed as a
+// power cut of the process would (SIGKILL), and started again on the same directory and port.
 //
-// Ownership: the process dies with the object, and with the test program, whatever happens. Its output
-// goes to a file that is shown when the test has failed. Errors: std::runtime_error, which GoogleTest
-// reports as a failure. One thread at a time.
+// Ownership: the process dies with the object, and with the test program, whatever happens. Its
+// output goes to a file that is shown when the test has failed. Errors: std::runtime_error, which
+// GoogleTest reports as a failure. One thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -33,8 +33,9 @@ struct Ended {
 };
 Ended run_ackord(const std::vector<std::string>& arguments, Millis limit = Millis(20000));
 
-// One child of this program. It alone calls kill(2), whose negative numbers name groups of processes, -1 all of them:
-// signal() therefore takes no number, and refuses when there is no child. Reaps the child at the latest when destroyed.
+// One child of this program. It alone calls kill(2), whose negative numbers name groups of
+// processes, -1 all of them: signal() therefore takes no number, and refuses when there is no
+// child. Reaps the child at the latest when destroyed.
 class ChildProcess {
  public:
   ChildProcess() = default;
@@ -57,8 +58,8 @@ class ChildProcess {
 
 class BrokerProcess {
  public:
-  // Starts it, and returns when it has answered ApiVersions. State topics get few partitions, so that a start is
-  // quick; `settings` come after that and win.
+  // Starts it, and returns when it has answered ApiVersions. State topics get few partitions, so
+  // that a start is quick; `settings` come after that and win.
   explicit BrokerProcess(Settings settings = {});
   ~BrokerProcess();
   BrokerProcess(const BrokerProcess&) = delete;

@@ -51,7 +51,8 @@ std::optional<std::vector<std::byte>> RawClient::receive_frame(Millis limit) {
     got = socket_.receive(body, deadline);
     if (got) return body;
   }
-  if (got.error().code == ErrorCode::REQUEST_TIMED_OUT) throw std::runtime_error("no answer in time");
+  if (got.error().code == ErrorCode::REQUEST_TIMED_OUT)
+    throw std::runtime_error("no answer in time");
   return std::nullopt;
 }
 
@@ -64,8 +65,8 @@ void require_none(ErrorCode code, const std::string& what) {
 }
 
 bool is_starting(ErrorCode code) {
-  return code == ErrorCode::COORDINATOR_LOAD_IN_PROGRESS || code == ErrorCode::COORDINATOR_NOT_AVAILABLE ||
-         code == ErrorCode::NOT_COORDINATOR;
+  return code == ErrorCode::COORDINATOR_LOAD_IN_PROGRESS ||
+         code == ErrorCode::COORDINATOR_NOT_AVAILABLE || code == ErrorCode::NOT_COORDINATOR;
 }
 
 std::string fresh_name(const std::string& prefix) {

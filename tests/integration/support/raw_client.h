@@ -56,16 +56,19 @@ class RawClient {
   template <class Response>
   Answer<Response> receive(const Pending& pending, Millis limit = kAnswerLimit) {
     std::optional<std::vector<std::byte>> bytes = receive_frame(limit);
-    if (!bytes) throw std::runtime_error(std::string(Response::kName) + ": the connection was closed");
+    if (!bytes)
+      throw std::runtime_error(std::string(Response::kName) + ": the connection was closed");
     Answer<Response> answer;
     answer.frame = std::move(*bytes);
     protocol::Reader in(answer.frame);
     auto header = protocol::read_response_header(in, pending.api_key, pending.version);
     if (!header) throw std::runtime_error(header.error().message);
-    if (header->correlation_id != pending.correlation_id) throw std::runtime_error("correlation id");
+    if (header->correlation_id != pending.correlation_id)
+      throw std::runtime_error("correlation id");
     auto message = Response::decode(in, pending.version);
     if (!message) throw std::runtime_error(message.error().message);
-    if (in.remaining() != 0) throw std::runtime_error(std::string(Response::kName) + ": bytes are left over");
+    if (in.remaining() != 0)
+      throw std::runtime_error(std::string(Response::kName) + ": bytes are left over");
     answer.message = std::move(*message);
     return answer;
   }
@@ -91,8 +94,8 @@ class RawClient {
   int32_t next_correlation_id_ = 1;
 };
 
-// Calls `step` until it returns true; fails the test after the limit. The pauses are short: this polls a state that
-// another process reaches in its own time.
+// Calls `step` until it returns true; fails the test after the limit. The pauses are short: this
+// polls a state that another process reaches in its own time.
 template <class Step>
 void poll_until(const std::string& what, Step step, Millis limit = Millis(20000)) {
   const auto end = std::chrono::steady_clock::now() + limit;

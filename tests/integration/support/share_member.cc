@@ -24,7 +24,8 @@ std::string random_uuid() {
 }
 
 template <class Request>
-void add_batch(Request& request, const Topic& topic, int32_t partition, Offset first, Offset last, int8_t type) {
+void add_batch(Request& request, const Topic& topic, int32_t partition, Offset first, Offset last,
+               int8_t type) {
   auto& asked = request.topics.emplace_back();
   asked.topic_id = topic.id;
   auto& part = asked.partitions.emplace_back();
@@ -35,7 +36,8 @@ void add_batch(Request& request, const Topic& topic, int32_t partition, Offset f
   batch.acknowledge_types = {type};
 }
 
-protocol::ShareFetchRequest fetch_request(const std::string& group, const std::string& member, int32_t session_epoch) {
+protocol::ShareFetchRequest fetch_request(const std::string& group, const std::string& member,
+                                          int32_t session_epoch) {
   protocol::ShareFetchRequest request;
   request.group_id = GroupId(group);
   request.member_id = String(member);
@@ -60,7 +62,8 @@ void ShareMember::join(const std::vector<Topic>& topics) {
   std::set<TopicIdPartition> wanted;
   for (const Topic& topic : topics) {
     names.emplace_back(topic.name);
-    for (int32_t partition = 0; partition < topic.partitions; ++partition) wanted.insert({topic.id, partition});
+    for (int32_t partition = 0; partition < topic.partitions; ++partition)
+      wanted.insert({topic.id, partition});
   }
   poll_until("all partitions assigned", [&] {
     request.member_epoch = epoch_;
@@ -95,8 +98,8 @@ ErrorCode ShareMember::leave() {
   return client_.call<protocol::ShareGroupHeartbeatResponse>(request, 1).message.error_code;
 }
 
-std::vector<OffsetRange> ShareMember::fetch(const Topic& topic, int32_t partition, int32_t max_records,
-                                            int32_t max_wait_ms) {
+std::vector<OffsetRange> ShareMember::fetch(const Topic& topic, int32_t partition,
+                                            int32_t max_records, int32_t max_wait_ms) {
   protocol::ShareFetchRequest request = fetch_request(group_, id_, session_epoch_);
   request.max_wait_ms = max_wait_ms;
   request.min_bytes = 1;
@@ -123,7 +126,8 @@ std::vector<OffsetRange> ShareMember::fetch(const Topic& topic, int32_t partitio
   return acquired;
 }
 
-std::vector<OffsetRange> ShareMember::acquire(const Topic& topic, int32_t partition, int64_t count) {
+std::vector<OffsetRange> ShareMember::acquire(const Topic& topic, int32_t partition,
+                                              int64_t count) {
   std::vector<OffsetRange> acquired;
   poll_until("records to acquire", [&] {
     for (const OffsetRange& range : fetch(topic, partition, static_cast<int32_t>(count), 200)) {
@@ -135,7 +139,8 @@ std::vector<OffsetRange> ShareMember::acquire(const Topic& topic, int32_t partit
   return acquired;
 }
 
-ErrorCode ShareMember::acknowledge(const Topic& topic, int32_t partition, Offset first, Offset last, int8_t type) {
+ErrorCode ShareMember::acknowledge(const Topic& topic, int32_t partition, Offset first, Offset last,
+                                   int8_t type) {
   protocol::ShareAcknowledgeRequest request;
   request.group_id = GroupId(group_);
   request.member_id = String(id_);
@@ -147,8 +152,8 @@ ErrorCode ShareMember::acknowledge(const Topic& topic, int32_t partition, Offset
   return answer.message.responses.at(0).partitions.at(0).error_code;
 }
 
-ErrorCode ShareMember::acknowledge_by_fetch(const Topic& topic, int32_t partition, Offset first, Offset last,
-                                            int8_t type) {
+ErrorCode ShareMember::acknowledge_by_fetch(const Topic& topic, int32_t partition, Offset first,
+                                            Offset last, int8_t type) {
   protocol::ShareFetchRequest request = fetch_request(group_, id_, session_epoch_);
   request.max_records = 1;
   request.batch_size = 1;

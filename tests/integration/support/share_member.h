@@ -37,14 +37,16 @@ class ShareMember {
   ErrorCode leave();
 
   // One ShareFetch of one partition; what it acquired.
-  std::vector<OffsetRange> fetch(const Topic& topic, int32_t partition = 0, int32_t max_records = 500,
-                                 int32_t max_wait_ms = 0);
+  std::vector<OffsetRange> fetch(const Topic& topic, int32_t partition = 0,
+                                 int32_t max_records = 500, int32_t max_wait_ms = 0);
   // Fetches until `count` offsets are acquired, in the order they were handed out.
   std::vector<OffsetRange> acquire(const Topic& topic, int32_t partition, int64_t count);
   // ShareAcknowledge; the partition's error.
-  ErrorCode acknowledge(const Topic& topic, int32_t partition, Offset first, Offset last, int8_t type);
+  ErrorCode acknowledge(const Topic& topic, int32_t partition, Offset first, Offset last,
+                        int8_t type);
   // An acknowledgement that rides on a ShareFetch; its error.
-  ErrorCode acknowledge_by_fetch(const Topic& topic, int32_t partition, Offset first, Offset last, int8_t type);
+  ErrorCode acknowledge_by_fetch(const Topic& topic, int32_t partition, Offset first, Offset last,
+                                 int8_t type);
   // ShareFetch with the final epoch.
   void close_session();
   // A new connection and a new session, after the old connection went away.

@@ -55,8 +55,8 @@ class Visible {
   }
 
  private:
-  void read_batch(const protocol::BatchHeader& header, std::span<const std::byte> batch, Offset next,
-                  std::vector<std::string>& values) {
+  void read_batch(const protocol::BatchHeader& header, std::span<const std::byte> batch,
+                  Offset next, std::vector<std::string>& values) {
     require(protocol::check_batch(header, batch).has_value(), "the checksum of a fetched batch");
     while (!starts_.empty() && starts_.begin()->first <= header.last_offset()) {
       aborted_.insert(starts_.begin()->second);
@@ -72,7 +72,8 @@ class Visible {
         if (marker && *marker && !(*marker)->commit) aborted_.erase(header.producer_id);
         continue;
       }
-      if (record.offset < next || (header.transactional() && aborted_.contains(header.producer_id))) continue;
+      if (record.offset < next || (header.transactional() && aborted_.contains(header.producer_id)))
+        continue;
       const auto value = record.value.value_or(std::span<const std::byte>());
       values.emplace_back(reinterpret_cast<const char*>(value.data()), value.size());
     }
@@ -86,12 +87,15 @@ class Visible {
 std::string_view state_name(int8_t state) {
   constexpr std::array<std::string_view, 6> kNames{"AVAILABLE", "ACQUIRED", "ACKNOWLEDGED",
                                                    "ARCHIVING", "ARCHIVED", "TX_PENDING"};
-  return state >= 0 && static_cast<size_t>(state) < kNames.size() ? kNames[static_cast<size_t>(state)] : "?";
+  return state >= 0 && static_cast<size_t>(state) < kNames.size()
+             ? kNames[static_cast<size_t>(state)]
+             : "?";
 }
 
 std::string_view type_name(int8_t type) {
   constexpr std::array<std::string_view, 4> kNames{" GAP", " ACCEPT", " RELEASE", " REJECT"};
-  return type >= 0 && static_cast<size_t>(type) < kNames.size() ? kNames[static_cast<size_t>(type)] : "";
+  return type >= 0 && static_cast<size_t>(type) < kNames.size() ? kNames[static_cast<size_t>(type)]
+                                                                : "";
 }
 
 }  // namespace
@@ -124,12 +128,13 @@ Topic find_topic(RawClient& client, const std::string& name) {
   return {name, topic.topic_id, static_cast<int32_t>(topic.partitions.size())};
 }
 
-Offset produce(RawClient& client, const Topic& topic, int32_t partition, const std::vector<std::string>& values,
-               protocol::Codec codec) {
+Offset produce(RawClient& client, const Topic& topic, int32_t partition,
+               const std::vector<std::string>& values, protocol::Codec codec) {
   protocol::BatchOptions options;
   options.codec = codec;
   protocol::BatchBuilder builder(options);
-  for (const std::string& value : values) builder.add(1'700'000'000'000, std::nullopt, bytes_of(value));
+  for (const std::string& value : values)
+    builder.add(1'700'000'000'000, std::nullopt, bytes_of(value));
   const std::vector<std::byte> batch = builder.build();
   protocol::ProduceRequest request;
   request.acks = -1;
@@ -151,8 +156,8 @@ std::vector<std::string> numbered_values(int count, const std::string& prefix) {
   return values;
 }
 
-std::vector<std::string> read_values(RawClient& client, const Topic& topic, int32_t partition, Isolation isolation,
-                                     Offset from) {
+std::vector<std::string> read_values(RawClient& client, const Topic& topic, int32_t partition,
+                                     Isolation isolation, Offset from) {
   std::vector<std::string> values;
   while (true) {
     protocol::FetchRequest request;
@@ -171,7 +176,8 @@ std::vector<std::string> read_values(RawClient& client, const Topic& topic, int3
     require_none(data.error_code, "Fetch");
     const Offset before = from;
     if (data.records) Visible(data, isolation).read(data.records->bytes(), from, values);
-    const Offset bound = isolation == Isolation::kReadCommitted ? data.last_stable_offset : data.high_watermark;
+    const Offset bound =
+        isolation == Isolation::kReadCommitted ? data.last_stable_offset : data.high_watermark;
     if (from >= bound) return values;
     require(from > before, "Fetch answers nothing below its bound");
   }
@@ -208,7 +214,8 @@ void set_group_configs(RawClient& client, const std::string& group,
   require_none(answer.message.responses.at(0).error_code, "IncrementalAlterConfigs");
 }
 
-std::string share_state(RawClient& client, const std::string& group, const Topic& topic, int32_t partition) {
+std::string share_state(RawClient& client, const std::string& group, const Topic& topic,
+                        int32_t partition) {
   protocol::DescribeSharePartitionsRequest request;
   request.group_id = GroupId(group);
   auto& asked = request.topics.emplace_back();
@@ -225,7 +232,8 @@ std::string share_state(RawClient& client, const std::string& group, const Topic
     text = std::to_string(state.start_offset) + ".." + std::to_string(state.end_offset) + ":";
     for (const auto& range : state.ranges) {
       if (text.back() != ':') text += ',';
-      text += " " + std::to_string(range.first_offset) + "-" + std::to_string(range.last_offset) + " ";
+      text +=
+          " " + std::to_string(range.first_offset) + "-" + std::to_string(range.last_offset) + " ";
       text += state_name(range.state);
       text += type_name(range.acknowledge_type);
       text += " x" + std::to_string(range.delivery_count);
@@ -235,12 +243,13 @@ std::string share_state(RawClient& client, const std::string& group, const Topic
   return text;
 }
 
-void await_share_state(RawClient& client, const std::string& group, const Topic& topic, int32_t partition,
-                       const std::string& expected) {
+void await_share_state(RawClient& client, const std::string& group, const Topic& topic,
+                       int32_t partition, const std::string& expected) {
   std::string last;
   try {
-    poll_until(expected, [&] { return (last = share_state(client, group, topic, partition)) == expected; },
-               Millis(10000));
+    poll_until(
+        expected, [&] { return (last = share_state(client, group, topic, partition)) == expected; },
+        Millis(10000));
   } catch (const std::exception& failure) {
     throw std::runtime_error(std::string(failure.what()) + "; it is " + last);
   }
@@ -261,7 +270,8 @@ std::string transaction_state(RawClient& client, const std::string& transactiona
   return state;
 }
 
-void await_transaction_state(RawClient& client, const std::string& transactional_id, const std::string& expected) {
+void await_transaction_state(RawClient& client, const std::string& transactional_id,
+                             const std::string& expected) {
   poll_until(expected, [&] { return transaction_state(client, transactional_id) == expected; });
 }
 

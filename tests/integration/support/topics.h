@@ -24,16 +24,17 @@ Topic create_topic(RawClient& client, const std::string& name, int32_t partition
 Topic find_topic(RawClient& client, const std::string& name);
 
 // One batch to one partition, acks=all; its base offset.
-Offset produce(RawClient& client, const Topic& topic, int32_t partition, const std::vector<std::string>& values,
+Offset produce(RawClient& client, const Topic& topic, int32_t partition,
+               const std::vector<std::string>& values,
                protocol::Codec codec = protocol::Codec::kNone);
 // "v0" … "v<count - 1>".
 std::vector<std::string> numbered_values(int count, const std::string& prefix = "v");
 
 enum class Isolation : int8_t { kReadUncommitted = 0, kReadCommitted = 1 };
-// The values that a consumer sees from `from` up to the end: aborted and control records left out as
-// clients do. read_committed stops at the last stable offset.
-std::vector<std::string> read_values(RawClient& client, const Topic& topic, int32_t partition, Isolation isolation,
-                                     Offset from = 0);
+// The values that a consumer sees from `from` up to the end: aborted and control records left out
+// as clients do. read_committed stops at the last stable offset.
+std::vector<std::string> read_values(RawClient& client, const Topic& topic, int32_t partition,
+                                     Isolation isolation, Offset from = 0);
 Offset end_offset(RawClient& client, const Topic& topic, int32_t partition, Isolation isolation);
 
 // IncrementalAlterConfigs of a group.
@@ -41,15 +42,18 @@ void set_group_configs(RawClient& client, const std::string& group,
                        const std::vector<std::pair<std::string, std::string>>& configs);
 
 // DescribeSharePartitions of one partition in one line:
-//   "0..10: 0-4 TX_PENDING ACCEPT x1, 5-9 ACQUIRED x1"
-// = start..end offset, then the ranges with state, staged type and delivery count. Waits while the coordinator loads.
-std::string share_state(RawClient& client, const std::string& group, const Topic& topic, int32_t partition = 0);
+//   "0..9: 0-4 TX_PENDING ACCEPT x1, 5-9 ACQUIRED x1"
+// = first..last offset in flight ("10..10:" when there is none below 10), then the ranges with
+// state, staged type and delivery count. Waits while the coordinator loads.
+std::string share_state(RawClient& client, const std::string& group, const Topic& topic,
+                        int32_t partition = 0);
 // Until it is `expected`.
-void await_share_state(RawClient& client, const std::string& group, const Topic& topic, int32_t partition,
-                       const std::string& expected);
+void await_share_state(RawClient& client, const std::string& group, const Topic& topic,
+                       int32_t partition, const std::string& expected);
 
 // DescribeTransactions: "Empty", "Ongoing", …; waits while the coordinator loads.
 std::string transaction_state(RawClient& client, const std::string& transactional_id);
-void await_transaction_state(RawClient& client, const std::string& transactional_id, const std::string& expected);
+void await_transaction_state(RawClient& client, const std::string& transactional_id,
+                             const std::string& expected);
 
 }  // namespace ackord::integration

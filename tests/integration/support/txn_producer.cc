@@ -22,6 +22,27 @@ namespace {
 int16_t produce_version(TxnVersion version) { return version == TxnVersion::k2 ? 12 : 11; }
 int16_t end_txn_version(TxnVersion version) { return version == TxnVersion::k2 ? 5 : 4; }
 
+using StageRequest = protocol::TxnShareAcknowledgeRequest;
+
+// The entry of a topic or a partition, which may stand in a request only once.
+StageRequest::TxnShareAcknowledgeTopic& topic_of(StageRequest& request, const Uuid& id) {
+  for (auto& topic : request.topics) {
+    if (topic.topic_id == id) return topic;
+  }
+  auto& topic = request.topics.emplace_back();
+  topic.topic_id = id;
+  return topic;
+}
+StageRequest::TxnShareAcknowledgePartition& partition_of(
+    StageRequest::TxnShareAcknowledgeTopic& topic, int32_t index) {
+  for (auto& partition : topic.partitions) {
+    if (partition.partition_index == index) return partition;
+  }
+  auto& partition = topic.partitions.emplace_back();
+  partition.partition_index = index;
+  return partition;
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Staged& staged) {
@@ -66,15 +87,19 @@ ErrorCode TxnProducer::add_partition(const Topic& topic, int32_t partition) {
   ErrorCode code = ErrorCode::NONE;
   poll_until("AddPartitionsToTxn", [&] {
     auto answer = client_.call<protocol::AddPartitionsToTxnResponse>(request, 3);
-    code = answer.message.results_by_topic_v3_and_below.at(0).results_by_partition.at(0).partition_error_code;
+    code = answer.message.results_by_topic_v3_and_below.at(0)
+               .results_by_partition.at(0)
+               .partition_error_code;
     return code != ErrorCode::CONCURRENT_TRANSACTIONS && !is_starting(code);
   });
   return code;
 }
 
-ErrorCode TxnProducer::produce(const Topic& topic, int32_t partition, const std::vector<std::string>& values) {
+ErrorCode TxnProducer::produce(const Topic& topic, int32_t partition,
+                               const std::vector<std::string>& values) {
   if (version_ == TxnVersion::k1) {
-    if (const ErrorCode code = add_partition(topic, partition); code != ErrorCode::NONE) return code;
+    if (const ErrorCode code = add_partition(topic, partition); code != ErrorCode::NONE)
+      return code;
   }
   int32_t& sequence = next_sequence_[{TopicName(topic.name), partition}];
   protocol::BatchOptions options;
@@ -84,7 +109,8 @@ ErrorCode TxnProducer::produce(const Topic& topic, int32_t partition, const std:
   options.base_sequence = sequence;
   protocol::BatchBuilder builder(options);
   for (const std::string& value : values) {
-    builder.add(1'700'000'000'000, std::nullopt, std::as_bytes(std::span(value.data(), value.size())));
+    builder.add(1'700'000'000'000, std::nullopt,
+                std::as_bytes(std::span(value.data(), value.size())));
   }
   const std::vector<std::byte> batch = builder.build();
   protocol::ProduceRequest request;
@@ -102,7 +128,8 @@ ErrorCode TxnProducer::produce(const Topic& topic, int32_t partition, const std:
   return code;
 }
 
-Enlisted TxnProducer::enlist(const std::string& group, const std::vector<Staging>& what, int64_t start_time_ms) {
+Enlisted TxnProducer::enlist(const std::string& group, const std::vector<Staging>& what,
+                             int64_t start_time_ms) {
   protocol::AddShareAcksToTxnRequest request;
   request.transactional_id = TransactionalId(id_);
   request.producer_id = producer_id_;
@@ -130,11 +157,8 @@ protocol::TxnShareAcknowledgeRequest TxnProducer::stage_request(const ShareMembe
   request.member_epoch = member.epoch();
   request.transaction_start_time_ms = start_time_ms;
   for (const Staging& item : what) {
-    auto& topic = request.topics.emplace_back();
-    topic.topic_id = item.topic.id;
-    auto& partition = topic.partitions.emplace_back();
-    partition.partition_index = item.partition;
-    auto& batch = partition.acknowledgement_batches.emplace_back();
+    auto& topic = topic_of(request, item.topic.id);
+    auto& batch = partition_of(topic, item.partition).acknowledgement_batches.emplace_back();
     batch.first_offset = item.first;
     batch.last_offset = item.last;
     batch.acknowledge_types = {item.type};
@@ -142,7 +166,8 @@ protocol::TxnShareAcknowledgeRequest TxnProducer::stage_request(const ShareMembe
   return request;
 }
 
-Staged TxnProducer::stage(const ShareMember& member, const std::vector<Staging>& what, int64_t start_time_ms) {
+Staged TxnProducer::stage(const ShareMember& member, const std::vector<Staging>& what,
+                          int64_t start_time_ms) {
   return stage(stage_request(member, what, start_time_ms));
 }
 
@@ -177,7 +202,8 @@ Pending TxnProducer::send_end(bool commit) {
 ErrorCode TxnProducer::receive_end(const Pending& pending) {
   auto answer = client_.receive<protocol::EndTxnResponse>(pending);
   if (answer.message.error_code == ErrorCode::NONE && version_ == TxnVersion::k2) {
-    if (producer_id_ != answer.message.producer_id || producer_epoch_ != answer.message.producer_epoch) {
+    if (producer_id_ != answer.message.producer_id ||
+        producer_epoch_ != answer.message.producer_epoch) {
       next_sequence_.clear();
     }
     producer_id_ = answer.message.producer_id;

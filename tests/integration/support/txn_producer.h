@@ -1,6 +1,6 @@
-// TxnProducer: one transactional producer in raw requests, as the clients of either transaction version send them:
-// version 1 adds partitions by itself and keeps its epoch (Produce 11, EndTxn 4); version 2 lets Produce add them and
-// gets a new epoch with every end (Produce 12, EndTxn 5).
+// TxnProducer: one transactional producer in raw requests, as the clients of either transaction
+// version send them: version 1 adds partitions by itself and keeps its epoch (Produce 11, EndTxn
+// 4); version 2 lets Produce add them and gets a new epoch with every end (Produce 12, EndTxn 5).
 // Errors: std::runtime_error for everything that a test does not expect. One thread at a time.
 #pragma once
 
@@ -49,12 +49,15 @@ class TxnProducer {
   // One batch of the open transaction to one partition; the partition's error.
   ErrorCode produce(const Topic& topic, int32_t partition, const std::vector<std::string>& values);
   // AddShareAcksToTxn.
-  Enlisted enlist(const std::string& group, const std::vector<Staging>& what, int64_t start_time_ms = -1);
+  Enlisted enlist(const std::string& group, const std::vector<Staging>& what,
+                  int64_t start_time_ms = -1);
   // TxnShareAcknowledge as this member.
-  Staged stage(const ShareMember& member, const std::vector<Staging>& what, int64_t start_time_ms = -1);
+  Staged stage(const ShareMember& member, const std::vector<Staging>& what,
+               int64_t start_time_ms = -1);
   Staged stage(const protocol::TxnShareAcknowledgeRequest& request);
   // The request of stage(), to be changed or sent without waiting.
-  protocol::TxnShareAcknowledgeRequest stage_request(const ShareMember& member, const std::vector<Staging>& what,
+  protocol::TxnShareAcknowledgeRequest stage_request(const ShareMember& member,
+                                                     const std::vector<Staging>& what,
                                                      int64_t start_time_ms = -1) const;
   ErrorCode end(bool commit);
   ErrorCode commit() { return end(true); }
