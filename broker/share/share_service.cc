@@ -212,8 +212,7 @@ io::Task<ShareFetchReply> Service::fetch(ShareFetch call) {
     }
   }
   if (step->final) {
-    auto releasing =
-        release(call.group, call.member, std::move(step->partitions), step->last_of_group);
+    auto releasing = release(call.group, call.member, std::move(step->partitions), false);
     co_await std::move(releasing);
   } else if (!call.renew && call.max_records > 0 && call.max_bytes > 0 &&
              !step->partitions.empty()) {
@@ -321,8 +320,7 @@ io::Task<ShareAcknowledgeReply> Service::acknowledge(ShareAcknowledgeCall call) 
                                        std::move(call.partitions));
   reply.partitions = co_await std::move(acknowledging);
   if (step->final) {
-    auto releasing =
-        release(call.group, call.member, std::move(step->partitions), step->last_of_group);
+    auto releasing = release(call.group, call.member, std::move(step->partitions), false);
     co_await std::move(releasing);
   }
   co_return reply;

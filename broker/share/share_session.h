@@ -37,8 +37,11 @@ struct SessionRequest {
 };
 
 struct SessionStep {
-  bool final = false;                        // the session has ended with this request
-  bool last_of_group = false;                // and it was the group's last one on this broker
+  bool final = false;  // the session has ended with this request
+  // And it was the group's last one here. Only a connection that goes takes the group's soft state
+  // with it; a session that is closed in words does not (as Kafka: what was forgotten stays
+  // locked).
+  bool last_of_group = false;
   std::vector<TopicIdPartition> partitions;  // to fetch from, in order; when final: what it had
 };
 
