@@ -173,7 +173,9 @@ io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context,
   }
   if (planned.dooms) {
     auto dooming = context.services.txn.doom(staging.who, staging.start);
-    co_await std::move(dooming);
+    const ErrorCode doomed = co_await std::move(dooming);
+    // Not yet: a retry learns the real error, once the transaction cannot commit any more.
+    if (doomed != ErrorCode::NONE) response.error_code = doomed;
   }
   // 9. A top-level error says that nothing is staged; the partitions' own errors only then mean
   // something without it.

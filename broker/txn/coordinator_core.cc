@@ -88,13 +88,20 @@ io::Task<EnlistReply> CoordinatorCore::enlist(Enlist op) {
   co_return std::move(*reply);
 }
 
-io::Task<bool> CoordinatorCore::doom(Doom op) {
-  op.transaction_version = transaction_version();
-  auto running = runner_.run(std::move(op));
-  Result<bool> doomed = co_await std::move(running);
-  if (doomed) co_return *doomed;
-  base::log_warn("transaction not doomed error={}", doomed.error().code);
-  co_return false;
+io::Task<ErrorCode> CoordinatorCore::doom(Doom op) {
+  const int64_t deadline_ms = wait_deadline();
+  for (;;) {
+    op.transaction_version = transaction_version();
+    auto running = runner_.run(op);
+    const Result<Doom::Reply> reply = co_await std::move(running);
+    if (!reply) co_return reply.error().code;
+    // The next transaction is the one that is meant: its producer was told its epoch with the
+    // decision, and need not wait for the completion.
+    if (reply->error != ErrorCode::CONCURRENT_TRANSACTIONS) co_return ErrorCode::NONE;
+    auto waiting = wait_settled(op.who.id, deadline_ms);
+    const bool settled = co_await std::move(waiting);
+    if (!settled) co_return ErrorCode::CONCURRENT_TRANSACTIONS;
+  }
 }
 
 io::Task<EndTxnReply> CoordinatorCore::end_txn(EndTxn op) {

@@ -36,7 +36,7 @@ class CoordinatorCore {
   io::Task<InitProducerIdReply> init_producer_id(InitProducerId op);
   io::Task<ErrorCode> add_partitions(AddPartitions op);
   io::Task<EnlistReply> enlist(Enlist op);
-  io::Task<bool> doom(Doom op);
+  io::Task<ErrorCode> doom(Doom op);
   io::Task<EndTxnReply> end_txn(EndTxn op);
 
   // False when the id is still in a Prepare state at `deadline_ms` (steady).

@@ -74,15 +74,18 @@ TxnShard::Outcome<Verify::Reply> TxnShard::decide(const Verify& op, io::Now) con
 }
 
 TxnShard::Outcome<Doom::Reply> TxnShard::decide(const Doom& op, io::Now now) const {
+  using Reply = Doom::Reply;
   const Transaction* current = find(op.who.id);
-  if (check(current, op.who.producer) != ErrorCode::NONE) return Outcome<bool>::answer(false);
-  if (current->two_phase()) return Outcome<bool>::answer(false);
+  const ErrorCode refusal = check(current, op.who.producer);
+  if (refusal != ErrorCode::NONE) return Outcome<Reply>::answer({refusal});
   const bool ongoing = current->state == TxnState::kOngoing;
-  if (op.start && (!ongoing || *op.start != current->start_ms)) return Outcome<bool>::answer(false);
-  if (ongoing && current->abort_only) return Outcome<bool>::answer(true);
+  const bool other_start = op.start && (!ongoing || *op.start != current->start_ms);
+  if (current->two_phase() || other_start)
+    return Outcome<Reply>::answer({ErrorCode::INVALID_TXN_STATE});
+  if (ongoing && current->abort_only) return Outcome<Reply>::answer({});
   Transaction next = open(*current, now);
   next.abort_only = true;
-  return write_open(op.who.id, *current, next, op.transaction_version, true, now);
+  return write_open(op.who.id, *current, next, op.transaction_version, Reply{}, now);
 }
 
 }  // namespace ackord::txn

@@ -27,7 +27,7 @@ class Service final : public TxnService {
   io::Task<EnlistReply> enlist(TxnIdentity who, std::optional<TimeMs> start,
                                std::vector<TopicPartition> partitions) override;
   io::Task<void> settle(TransactionalId id, int64_t max_wait_ms) override;
-  io::Task<void> doom(TxnIdentity who, std::optional<TimeMs> start) override;
+  io::Task<ErrorCode> doom(TxnIdentity who, std::optional<TimeMs> start) override;
   io::Task<EndTxnReply> end_txn(TxnIdentity who, bool commit,
                                 ClientTransactionVersion version) override;
   io::Task<TransactionDescription> describe(TransactionalId id) override;
@@ -258,14 +258,15 @@ io::Task<void> Service::settle(TransactionalId id, int64_t max_wait_ms) {
   co_await std::move(settling);
 }
 
-io::Task<void> Service::doom(TxnIdentity who, std::optional<TimeMs> start) {
+io::Task<ErrorCode> Service::doom(TxnIdentity who, std::optional<TimeMs> start) {
+  if (who.id.empty()) co_return ErrorCode::NONE;
   auto preparing = make_ready(IfMissing::kLeave);
   const Readiness readiness = co_await std::move(preparing);
-  if (!readiness.ready) co_return;
+  if (!readiness.ready) co_return readiness.error;
   CoordinatorCore& shard = shard_of(who.id);
   Doom op{who, start, 0};
   auto dooming = io::on(shard.core().executor, shard.doom(std::move(op)));
-  co_await std::move(dooming);
+  co_return co_await std::move(dooming);
 }
 
 io::Task<EndTxnReply> Service::end_txn(TxnIdentity who, bool commit,

@@ -110,8 +110,10 @@ class TxnService {
   virtual io::Task<void> settle(TransactionalId id, int64_t max_wait_ms = 100) = 0;
 
   // Makes the open transaction abort-only (protocol 1.3), opening it if need be. Durable when it
-  // ends. A wrong identity or start, and a two-phase-commit transaction, change nothing.
-  virtual io::Task<void> doom(TxnIdentity who, std::optional<TimeMs> start) = 0;
+  // ends with NONE. A wrong identity or start, and a two-phase-commit transaction, change nothing:
+  // NONE too. Waits. On an error the transaction may still commit: what was to doom it may not be
+  // answered yet.
+  virtual io::Task<ErrorCode> doom(TxnIdentity who, std::optional<TimeMs> start) = 0;
 
   // Decides the transaction; ends when the decision is durable. Markers and completion follow by
   // themselves. kV2: the rules of EndTxn v5.

@@ -106,9 +106,14 @@ struct EndTxn {
   int16_t transaction_version = 2;
 };
 
-// Abort-only; true when the transaction is that afterwards.
+// Makes the transaction abort-only. NONE: it is that afterwards. CONCURRENT_TRANSACTIONS: in a
+// Prepare state, to be tried again. Else why nothing is to be doomed: INVALID_PRODUCER_ID_MAPPING,
+// PRODUCER_FENCED, INVALID_TXN_STATE (another start, or a two-phase-commit transaction).
 struct Doom {
-  using Reply = bool;
+  struct Reply {
+    ErrorCode error = ErrorCode::NONE;
+    friend bool operator==(const Reply&, const Reply&) = default;
+  };
   TxnIdentity who;
   std::optional<TimeMs> start;
   int16_t transaction_version = 2;

@@ -140,12 +140,12 @@ TEST_F(PartitionsTest, VerifyWritesNothing) {
 
 TEST_F(PartitionsTest, DoomedStaysDoomedOverMorePartitionsAndARestartUntilItIsAborted) {
   given(in(TxnState::kOngoing, stamp(40, 5), {tp("a", 0)}));
-  EXPECT_TRUE(run(doom(stamp(40, 5))));
+  EXPECT_EQ(run(doom(stamp(40, 5))).error, ErrorCode::NONE);
   Transaction expected = in(TxnState::kOngoing, stamp(40, 5), {tp("a", 0)});
   expected.abort_only = true;
   expected.last_update_ms = kWall;
   EXPECT_EQ(written, one(expected));
-  EXPECT_TRUE(run(doom(stamp(40, 5))));
+  EXPECT_EQ(run(doom(stamp(40, 5))).error, ErrorCode::NONE);
   EXPECT_TRUE(written.empty());
 
   EXPECT_EQ(run(add(stamp(40, 5), {tp("a", 1)})), Added{});
@@ -168,8 +168,8 @@ TEST_F(PartitionsTest, DoomOpensATransactionIfNeedBe) {
   Transaction before = in(TxnState::kCompleteCommit, stamp(40, 5));
   before.client_transaction_version = 0;
   given(before);
-  EXPECT_FALSE(run(doom(stamp(40, 5), kWall - 10)));
-  EXPECT_TRUE(run(doom(stamp(40, 5))));
+  EXPECT_EQ(run(doom(stamp(40, 5), kWall - 10)).error, ErrorCode::INVALID_TXN_STATE);
+  EXPECT_EQ(run(doom(stamp(40, 5))).error, ErrorCode::NONE);
   Transaction expected = before;
   expected.state = TxnState::kOngoing;
   expected.abort_only = true;
@@ -182,20 +182,20 @@ TEST_F(PartitionsTest, DoomOpensATransactionIfNeedBe) {
 }
 
 TEST_F(PartitionsTest, WhoeverIsNotTheProducerDoomsNothing) {
-  EXPECT_FALSE(run(doom(stamp(40, 5))));
+  EXPECT_EQ(run(doom(stamp(40, 5))).error, ErrorCode::INVALID_PRODUCER_ID_MAPPING);
   given(in(TxnState::kOngoing, stamp(40, 5), {tp("a", 0)}));
-  EXPECT_FALSE(run(doom(stamp(41, 5))));
-  EXPECT_FALSE(run(doom(stamp(40, 4))));
-  EXPECT_FALSE(run(doom(stamp(40, 5), kWall - 9)));
-  EXPECT_TRUE(run(doom(stamp(40, 5), kWall - 10)));
+  EXPECT_EQ(run(doom(stamp(41, 5))).error, ErrorCode::INVALID_PRODUCER_ID_MAPPING);
+  EXPECT_EQ(run(doom(stamp(40, 4))).error, ErrorCode::PRODUCER_FENCED);
+  EXPECT_EQ(run(doom(stamp(40, 5), kWall - 9)).error, ErrorCode::INVALID_TXN_STATE);
+  EXPECT_EQ(run(doom(stamp(40, 5), kWall - 10)).error, ErrorCode::NONE);
   for (const TxnState from : {TxnState::kPrepareCommit, TxnState::kPrepareAbort}) {
     given(in(from, stamp(40, 5), {tp("a", 0)}));
-    EXPECT_FALSE(run(doom(stamp(40, 5))));
+    EXPECT_EQ(run(doom(stamp(40, 5))).error, ErrorCode::CONCURRENT_TRANSACTIONS);
   }
   Transaction two_phase = in(TxnState::kOngoing, stamp(40, 5), {tp("a", 0)});
   two_phase.timeout_ms = kTwoPhaseCommitTimeoutMs;
   given(two_phase);
-  EXPECT_FALSE(run(doom(stamp(40, 5))));
+  EXPECT_EQ(run(doom(stamp(40, 5))).error, ErrorCode::INVALID_TXN_STATE);
   EXPECT_TRUE(written.empty());
 }
 

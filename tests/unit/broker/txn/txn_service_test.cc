@@ -124,9 +124,6 @@ class TxnServiceTest : public ::testing::Test {
   }
 
   io::Task<bool> settle(int64_t max_wait_ms) { return done(txn->settle(id, max_wait_ms)); }
-  io::Task<bool> doom(log::ProducerStamp producer, TimeMs start_ms) {
-    return done(txn->doom({id, producer}, start_ms));
-  }
   static io::Task<bool> done(io::Task<void> task) {
     co_await std::move(task);
     co_return true;
@@ -424,14 +421,46 @@ TEST_F(TxnServiceTest, DoomIsDurableWhenItEnds) {
   const auto enlisted = run(txn->enlist({id, producer}, std::nullopt, {tp("t", 0)}));
   EXPECT_EQ(enlisted.error, ErrorCode::NONE);
   state_log().hold_durability();
-  auto doomed = start(doom(producer, enlisted.start_time_ms));
+  auto doomed = start(txn->doom({id, producer}, enlisted.start_time_ms));
   EXPECT_FALSE(doomed->has_value());
   state_log().release_durability();
   broker.core.run_until_idle();
-  EXPECT_TRUE(doomed->has_value());
+  ASSERT_TRUE(doomed->has_value());
+  EXPECT_EQ(**doomed, ErrorCode::NONE);
   restart();
   EXPECT_EQ(end(producer, true).error, ErrorCode::TRANSACTION_ABORTABLE);
   EXPECT_EQ(end(producer, false).error, ErrorCode::NONE);
+}
+
+TEST_F(TxnServiceTest, WhatDoomsTheNextTransactionWaitsForTheEndOfTheOneBefore) {
+  auto producer = init();
+  add(producer, {tp("t", 0)});
+  sink.hold();
+  producer = end(producer, true).next;
+  auto doomed = start(txn->doom({id, producer}, std::nullopt));
+  broker.core.advance(99);
+  EXPECT_FALSE(doomed->has_value());
+  broker.core.advance(1);
+  ASSERT_TRUE(doomed->has_value());
+  EXPECT_EQ(**doomed, ErrorCode::CONCURRENT_TRANSACTIONS);
+
+  doomed = start(txn->doom({id, producer}, std::nullopt));
+  sink.release();
+  broker.core.run_until_idle();
+  ASSERT_TRUE(doomed->has_value());
+  EXPECT_EQ(**doomed, ErrorCode::NONE);
+  EXPECT_EQ(add(producer, {tp("t", 0)}), ErrorCode::NONE);
+  EXPECT_EQ(end(producer, true).error, ErrorCode::TRANSACTION_ABORTABLE);
+}
+
+TEST_F(TxnServiceTest, OfSomebodyElsesTransactionNothingIsDoomed) {
+  auto producer = init();
+  EXPECT_EQ(run(txn->doom({TransactionalId(""), producer}, std::nullopt)), ErrorCode::NONE);
+  EXPECT_EQ(run(txn->doom({TransactionalId("other"), producer}, std::nullopt)), ErrorCode::NONE);
+  add(producer, {tp("t", 0)});
+  EXPECT_EQ(run(txn->doom({id, {producer.id, 7}}, std::nullopt)), ErrorCode::NONE);
+  EXPECT_EQ(run(txn->doom({id, producer}, 12)), ErrorCode::NONE);
+  EXPECT_EQ(end(producer, true).error, ErrorCode::NONE);
 }
 
 TEST_F(TxnServiceTest, AnOverdueTransactionIsAbortedAndItsProducerFenced) {
@@ -475,6 +504,7 @@ TEST_F(TxnServiceTest, AfterAStorageFailureNothingIsPromised) {
   broker.logs.fail_storage();
   EXPECT_EQ(add(producer, {tp("t", 0)}), ErrorCode::COORDINATOR_NOT_AVAILABLE);
   EXPECT_EQ(end(producer, false).error, ErrorCode::COORDINATOR_NOT_AVAILABLE);
+  EXPECT_EQ(run(txn->doom({id, producer}, std::nullopt)), ErrorCode::COORDINATOR_NOT_AVAILABLE);
   EXPECT_EQ(run(txn->describe(id)).error, ErrorCode::COORDINATOR_NOT_AVAILABLE);
 }
 
