@@ -6,11 +6,13 @@
 // *second copy*: the lock of the first has expired, or a transaction has been aborted by the
 // broker.
 //
-//   kBuffered   fetched, not given to the application: a second copy replaces it
-//   kDelivered  given, no verdict yet                 } within a transactional consumer a second
-//   copy waits, and the kDecided    with a verdict that has not been sent } open transaction cannot
-//   commit; it is delivered after the kHandedOver the verdict is part of a transaction  }
-//   transaction was aborted
+//   kBuffered    fetched, not given to the application: a second copy replaces it
+//   kDelivered   given, no verdict yet
+//   kDecided     with a verdict that has not been sent
+//   kHandedOver  the verdict is part of a transaction
+//
+// Within a transactional consumer a second copy of one of the last three waits, and the open
+// transaction cannot commit; the copy is delivered after the transaction was aborted.
 #pragma once
 
 #include <cstdint>

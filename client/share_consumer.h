@@ -16,8 +16,8 @@
 //     (*consumer)->acknowledge(record, AcknowledgeType::kAccept);
 //   }
 //   auto acks = (*consumer)->acknowledgements_for_transaction();
-//   transaction.send_share_acknowledgements_to_transaction(*acks,
-//   (*consumer)->share_group_metadata(), Millis(10000));
+//   transaction.send_share_acknowledgements_to_transaction(
+//       *acks, (*consumer)->share_group_metadata(), Millis(10000));
 //   transaction.commit_transaction(Millis(30000));
 //
 // Threads: heartbeats have their own; all else happens in the caller's thread, one at a time.

@@ -1,18 +1,16 @@
 // TransactionalAcks: puts share acknowledgements into the transactions of a stock librdkafka
 // producer (2.0.2 or newer), so that its records and the acknowledgements commit together, or not
-// at all. Source: KIP-1289; docs/ of this project.
+// at all. Source: KIP-1289; docs/PROTOCOL.md part 3.
 //
-//   auto acks = TransactionalAcks::create(producer);               // after
-//   rd_kafka_init_transactions()
+//   auto acks = TransactionalAcks::create(producer);   // after rd_kafka_init_transactions()
 //   (*acks)->bind(*consumer);
 //   rd_kafka_begin_transaction(producer);
 //   …rd_kafka_producev(producer, …)…
-//   (*acks)->send_share_acknowledgements_to_transaction(*consumer->acknowledgements_for_transaction(),
-//                                                       consumer->share_group_metadata(),
-//                                                       Millis(10000));
-//   auto committed = (*acks)->commit_transaction(Millis(30000));   // not
-//   rd_kafka_commit_transaction() if (!committed && committed.error().requires_abort)
-//   (*acks)->abort_transaction(Millis(30000));
+//   auto verdicts = consumer->acknowledgements_for_transaction();
+//   (*acks)->send_share_acknowledgements_to_transaction(
+//       *verdicts, consumer->share_group_metadata(), Millis(10000));
+//   auto committed = (*acks)->commit_transaction(Millis(30000));  // not rd_kafka_commit_transaction
+//   if (!committed && committed.error().requires_abort) (*acks)->abort_transaction(Millis(30000));
 //
 // Before the first acknowledgement of each transaction the library (1) asks DescribeTransactions
 // for producer id and epoch, (2) lets the producer itself send one offset for the reserved group

@@ -1,26 +1,24 @@
 // The contract of a coordinator shard: a pure state machine over one partition of a state topic.
 //
-//   decide  (const)  looks at the state and an operation, and says what is to be logged, which soft
-//   state changes, and
-//                    what is answered. It changes nothing.
-//   apply            changes hard state: from a record that has been appended (live) or read
-//   (load). Hard state is a
-//                    function of the log. A record's apply drops the soft state that it overrides.
-//   apply_soft       changes soft state: locks, sessions, tokens. Gone after a restart, never
-//   logged.
+//   decide      (const) looks at the state and an operation, and says what is to be logged, which
+//               soft state changes, and what is answered. It changes nothing.
+//   apply       changes hard state: from a record that has been appended (live) or read (load).
+//               Hard state is a function of the log. A record's apply drops the soft state that it
+//               overrides.
+//   apply_soft  changes soft state: locks, sessions, tokens. Gone after a restart, never logged.
 //
 // Pure: no Asio, threads, mutexes, files, clocks, randomness. Time, ids and random numbers come in
 // with the operation. Only the runtime (runtime.h) calls these, in order, on the shard's core.
 //
 // A shard class X has:
-//   using Record = std::variant<…>;   one alternative per record type: key and value together,
-//   value absent = tombstone using Effect = std::variant<…>;   soft changes
-//   (std::variant<std::monostate> when there are none) using TickReply = …;              what a
-//   timer leaves to do (an empty struct when nothing) static log::EncodedRecord encode(const
-//   Record&); static Result<std::optional<Record>> decode(std::span<const std::byte> key,
+//   using Record = std::variant<…>;   one alternative per record type: key and value together;
+//                                     value absent = tombstone
+//   using Effect = std::variant<…>;   soft changes (std::variant<std::monostate> without any)
+//   using TickReply = …;              what a timer leaves to do (an empty struct when nothing)
+//   static log::EncodedRecord encode(const Record&);
+//   static Result<std::optional<Record>> decode(std::span<const std::byte> key,
 //                                               std::optional<std::span<const std::byte>> value);
-//                                     nullopt: a type that is not ours to know; skipped with a log
-//                                     line
+//                                     nullopt: a type that is not ours; skipped with a log line
 //   void apply(const Record&, const RecordContext&);
 //   void apply_end_marker(const log::EndMarker&, const RecordContext&);
 //   void apply_soft(const Effect&);

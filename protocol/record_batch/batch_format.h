@@ -1,20 +1,18 @@
 // The record batch, format version 2 (Kafka's "magic 2", KIP-98). All numbers are big-endian.
 //
-//    0 base_offset int64              21 attributes int16            53 base_sequence int32
-//    8 batch_length int32 (of         23 last_offset_delta int32     57 records_count int32
-//      what follows it)               27 base_timestamp int64        61 records, or their
-//      compressed form
-//   12 partition_leader_epoch int32   35 max_timestamp int64
-//   16 magic int8                     43 producer_id int64
-//   17 crc uint32 (CRC-32C of         51 producer_epoch int16
-//      all from attributes on)
+//    0 base_offset int64             12 partition_leader_epoch int32   27 base_timestamp int64
+//    8 batch_length int32            16 magic int8                     35 max_timestamp int64
+//                                    17 crc uint32                     43 producer_id int64
+//                                    21 attributes int16               51 producer_epoch int16
+//                                    23 last_offset_delta int32        53 base_sequence int32
+//   57 records_count int32           61 records, or their compressed form
+// batch_length counts what follows it; crc is the CRC-32C of all from attributes on.
 //
 // A record: length varint | attributes int8 | timestamp_delta varlong | offset_delta varint |
-//   key_length varint (-1: null) | key | value_length varint (-1: null) | value | header_count
-//   varint | { key_length varint | key | value_length varint (-1: null) | value }*
-// A control record's key: version int16 = 0 | type int16. An end marker's value: version int16 = 0
-// |
-//   coordinator_epoch int32.
+//   key_length varint (-1: null) | key | value_length varint (-1: null) | value |
+//   header_count varint | { key_length varint | key | value_length varint (-1: null) | value }*
+// A control record's key: version int16 = 0 | type int16.
+// An end marker's value: version int16 = 0 | coordinator_epoch int32.
 #pragma once
 
 #include <cstddef>

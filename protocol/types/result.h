@@ -1,6 +1,5 @@
-// Result<T>: a value, or an Error with Kafka's code and a text for people.
-// Errors that a peer's bytes or a caller's wish can cause travel in it; programmer errors are
-// assertions.
+// Result<T>: a value, or an Error with Kafka's code and a text for people. Errors that a peer's
+// bytes or a caller's wish can cause travel in it; programmer errors are assertions.
 #pragma once
 
 #include <boost/system/result.hpp>
