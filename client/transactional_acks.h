@@ -9,7 +9,7 @@
 //   auto verdicts = consumer->acknowledgements_for_transaction();
 //   (*acks)->send_share_acknowledgements_to_transaction(
 //       *verdicts, consumer->share_group_metadata(), Millis(10000));
-//   auto committed = (*acks)->commit_transaction(Millis(30000));  // not rd_kafka_commit_transaction
+//   auto committed = (*acks)->commit_transaction(Millis(30000));  // not librdkafka's
 //   if (!committed && committed.error().requires_abort) (*acks)->abort_transaction(Millis(30000));
 //
 // Before the first acknowledgement of each transaction the library (1) asks DescribeTransactions

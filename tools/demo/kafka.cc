@@ -22,6 +22,21 @@ Result<Handle> make_client(rd_kafka_type_t type,
   return handle;
 }
 
+Result<int64_t> offset_span(const std::string& bootstrap, const std::string& topic,
+                            int32_t partition, const client::Deadline& deadline) {
+  Result<Handle> consumer = make_client(RD_KAFKA_CONSUMER, {{"bootstrap.servers", bootstrap}});
+  if (!consumer) return consumer.error();
+  int64_t low = 0;
+  int64_t high = 0;
+  const rd_kafka_resp_err_t code =
+      rd_kafka_query_watermark_offsets(consumer->get(), topic.c_str(), partition, &low, &high,
+                                       static_cast<int>(deadline.left().count()));
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return error(ErrorCode::UNKNOWN_SERVER_ERROR, rd_kafka_err2str(code));
+  }
+  return high - low;
+}
+
 Result<void> read_committed(const std::string& bootstrap, const std::string& topic,
                             int32_t partitions, const client::Deadline& deadline,
                             const std::function<void(Message)>& each) {

@@ -29,6 +29,10 @@ struct Message {
   std::string value;
 };
 
+// How many offsets a partition spans.
+Result<int64_t> offset_span(const std::string& bootstrap, const std::string& topic,
+                            int32_t partition, const client::Deadline& deadline);
+
 // Reads all partitions of a topic from its beginning to the end that a read_committed consumer sees
 // now.
 Result<void> read_committed(const std::string& bootstrap, const std::string& topic,

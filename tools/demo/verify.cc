@@ -81,8 +81,14 @@ Result<int64_t> Verifier::lag() {
   if (offsets->size() < static_cast<size_t>(*partitions)) return -1;
   int64_t sum = 0;
   for (const auto& [partition, offset] : *offsets) {
-    if (offset.lag < 0) return -1;
-    sum += offset.lag;
+    if (offset.lag >= 0) {
+      sum += offset.lag;
+      continue;
+    }
+    // The group has no state there yet: nothing has been acknowledged.
+    Result<int64_t> span = offset_span(options_.bootstrap, options_.input, partition, deadline_);
+    if (!span) return span.error();
+    sum += *span;
   }
   return sum;
 }
