@@ -7,7 +7,8 @@
 // before its decision, its own records included, is durable: a read-only operation too. Many
 // decisions share one fdatasync. Errors (Result): COORDINATOR_LOAD_IN_PROGRESS before load() has
 // ended; COORDINATOR_NOT_AVAILABLE after a storage failure, from which there is no way back but a
-// restart of the process.
+// restart of the process; the log's own (INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, …)
+// when it refuses the first batch of a decision: then nothing has happened.
 #pragma once
 
 #include <functional>
@@ -98,11 +99,17 @@ class ShardRunner {
     if (!loaded_) return error(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS);
     const io::Now now = core_.clock.now();
     Outcome<Shard, Reply> outcome = std::as_const(shard_).decide(op, now);
-    for (auto& batch : outcome.batches) {
-      if (!append(batch, now)) {
+    for (size_t i = 0; i < outcome.batches.size(); ++i) {
+      const log::AppendResult written = append(outcome.batches[i], now);
+      if (written.error == ErrorCode::NONE) continue;
+      if (written.error == ErrorCode::KAFKA_STORAGE_ERROR) {
         failed_ = true;
         return unavailable();
       }
+      // A client's producer id and epoch may be such that the log refuses them; then nothing of the
+      // decision has happened yet.
+      ACKORD_ASSERT(i == 0, "a decision is appended as a whole, or not at all");
+      return error(written.error, written.message);
     }
     for (const auto& effect : outcome.effects) shard_.apply_soft(effect);
     if (!outcome.batches.empty() || !outcome.effects.empty()) {
@@ -112,33 +119,26 @@ class ShardRunner {
     return Decided<Reply>{std::move(outcome.reply), partition_->log_end_offset()};
   }
 
-  // False: storage failure. Every other refusal by the log means that decide let something through.
-  bool append(const Batch<Record>& batch, io::Now now) {
+  // Appends and applies; with an error neither has happened.
+  log::AppendResult append(const Batch<Record>& batch, io::Now now) {
     if (batch.marker) {
-      const log::AppendResult written = partition_->append_marker(*batch.marker, now.wall_ms);
-      if (!accepted(written)) return false;
+      log::AppendResult written = partition_->append_marker(*batch.marker, now.wall_ms);
+      if (written.error != ErrorCode::NONE) return written;
       shard_.apply_end_marker(*batch.marker, {written.base_offset, now.wall_ms, std::nullopt});
-      return true;
+      return written;
     }
     std::vector<log::EncodedRecord> encoded;
     encoded.reserve(batch.records.size());
     for (const Record& record : batch.records) encoded.push_back(Shard::encode(record));
-    const log::AppendResult written =
+    log::AppendResult written =
         partition_->append_records(encoded, batch.transaction, now.wall_ms);
-    if (!accepted(written)) return false;
+    if (written.error != ErrorCode::NONE) return written;
     RecordContext context{written.base_offset, now.wall_ms, batch.transaction};
     for (const Record& record : batch.records) {
       shard_.apply(record, context);
       ++context.offset;
     }
-    return true;
-  }
-
-  static bool accepted(const log::AppendResult& written) {
-    ACKORD_ASSERT(
-        written.error == ErrorCode::NONE || written.error == ErrorCode::KAFKA_STORAGE_ERROR,
-        "a decision is appended as it is, or not at all");
-    return written.error == ErrorCode::NONE;
+    return written;
   }
 
   Result<void> replay(const LoadedBatch& batch) {
