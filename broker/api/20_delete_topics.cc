@@ -1,7 +1,8 @@
 // DeleteTopics (key 20), versions 1-6.
 //   v3  TOPIC_DELETION_DISABLED (before: INVALID_REQUEST)   v4  flexible   v5  error texts   v6
 //   topics by name or id
-// Each topic on its own; a name or an id that comes twice fails once.
+// Each topic on its own; a name or an id that comes twice fails once. Internal topics stay
+// (INVALID_TOPIC_EXCEPTION; Kafka lets them go, and its coordinators' state with them).
 #include <map>
 #include <set>
 #include <string>
@@ -143,6 +144,8 @@ io::Task<DeleteTopicsResponse> handle(RequestContext& context, DeleteTopicsReque
       target.error = co_await std::move(deleting);
       if (target.error == ErrorCode::UNKNOWN_TOPIC_ID)
         target.message = "This server does not host this topic ID.";
+      if (target.error == ErrorCode::INVALID_TOPIC_EXCEPTION)
+        target.message = "An internal topic cannot be deleted.";
     }
     response.responses.push_back(result_of(target));
   }

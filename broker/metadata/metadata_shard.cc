@@ -156,8 +156,10 @@ Outcome<MetadataShard, CreateTopics::Reply> MetadataShard::decide(const CreateTo
 Outcome<MetadataShard, DeleteTopic::Reply> MetadataShard::decide(const DeleteTopic& op,
                                                                  io::Now) const {
   using Decision = Outcome<MetadataShard, DeleteTopic::Reply>;
-  if (hard_.image.topic(op.id) == nullptr)
-    return Decision::answer({ErrorCode::UNKNOWN_TOPIC_ID, {}});
+  const auto topic = hard_.image.topic(op.id);
+  if (topic == nullptr) return Decision::answer({ErrorCode::UNKNOWN_TOPIC_ID, {}});
+  // The coordinators' state is in them: without it nothing that they have promised would hold.
+  if (topic->internal()) return Decision::answer({ErrorCode::INVALID_TOPIC_EXCEPTION, {}});
   protocol::RemoveTopicRecord record;
   record.topic_id = op.id;
   std::vector<Record> records;

@@ -157,6 +157,8 @@ TEST(MetadataService, StateTopicsAreMadeOnce) {
   EXPECT_EQ((*first)->partitions, 2);
   EXPECT_TRUE((*first)->internal());
   EXPECT_EQ(broker.logs.partition(kShareStateTopic, 1).config().retention_ms, -1);
+  EXPECT_EQ(broker.core.run(broker.metadata().delete_topic((*first)->id)),
+            ErrorCode::INVALID_TOPIC_EXCEPTION);
   const auto second = broker.core.run(broker.metadata().ensure_internal_topic(kShareStateTopic));
   EXPECT_EQ((*second)->id, (*first)->id);
 }
