@@ -16,6 +16,9 @@ class WorkPool::Call : public std::enable_shared_from_this<Call> {
   // Home core.
   void wait(std::coroutine_handle<> caller) { waiting_ = caller; }
   void abandon() {
+    // The usual end: the pool thread may still be about to say so, but touches nothing of the
+    // task's any more, and a core does not wait for it to be scheduled.
+    if (resumed_) return;
     waiting_ = nullptr;
     std::unique_lock lock(mutex_);
     if (state_ == State::kQueued) state_ = State::kDone;
@@ -34,7 +37,11 @@ class WorkPool::Call : public std::enable_shared_from_this<Call> {
     // Posted before the state changes: an abandon() that sees kDone knows that nothing of this call
     // touches the executor any more.
     home_.post([self = shared_from_this()] {
-      if (auto caller = std::exchange(self->waiting_, nullptr)) caller.resume();
+      const auto caller = std::exchange(self->waiting_, nullptr);
+      if (!caller) return;
+      self->resumed_ = true;
+      self->work_ = nullptr;
+      caller.resume();
     });
     const std::lock_guard lock(mutex_);
     state_ = State::kDone;
@@ -47,6 +54,7 @@ class WorkPool::Call : public std::enable_shared_from_this<Call> {
   Executor& home_;
   std::function<void()> work_;
   std::coroutine_handle<> waiting_;
+  bool resumed_ = false;  // home core
   std::mutex mutex_;
   std::condition_variable done_;
   State state_ = State::kQueued;
