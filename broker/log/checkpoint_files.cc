@@ -187,14 +187,19 @@ Result<void> write_file(io::FileSystem& files, const std::string& path, std::str
   return write_file(files, path, std::as_bytes(std::span(text)));
 }
 
-Result<void> replace_file(io::FileSystem& files, const std::string& directory,
-                          std::string_view name, std::string_view text) {
+Result<void> swap_file(io::FileSystem& files, const std::string& directory, std::string_view name,
+                       std::string_view text) {
   const std::string path = names::join(directory, name);
   const std::string temporary = path + std::string(names::kTemporary);
   auto written = write_file(files, temporary, text);
   if (written.has_error()) return written;
-  auto renamed = files.rename(temporary, path);
-  if (renamed.has_error()) return renamed;
+  return files.rename(temporary, path);
+}
+
+Result<void> replace_file(io::FileSystem& files, const std::string& directory,
+                          std::string_view name, std::string_view text) {
+  auto swapped = swap_file(files, directory, name, text);
+  if (swapped.has_error()) return swapped;
   return files.sync_directory_now(directory);
 }
 

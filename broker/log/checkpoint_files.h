@@ -53,7 +53,11 @@ Result<std::optional<std::string>> read_text_file(io::FileSystem& files, const s
 Result<void> write_file(io::FileSystem& files, const std::string& path, std::string_view text);
 Result<void> write_file(io::FileSystem& files, const std::string& path,
                         std::span<const std::byte> bytes);
-// Through a temporary file and a rename; all of it durable.
+// Through a temporary file and a rename, so that a crash leaves old or new. Durable content; the
+// name is durable once the caller has synced the folder.
+Result<void> swap_file(io::FileSystem& files, const std::string& directory, std::string_view name,
+                       std::string_view text);
+// The same, and the folder is synced: all of it is durable.
 Result<void> replace_file(io::FileSystem& files, const std::string& directory,
                           std::string_view name, std::string_view text);
 

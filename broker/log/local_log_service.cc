@@ -1,5 +1,6 @@
 #include "broker/log/local_log_service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "broker/base/assert.h"
@@ -10,10 +11,12 @@
 namespace ackord::log {
 namespace {
 
-// log.flush.offset.checkpoint.interval.ms, log.retention.check.interval.ms, file.delete.delay.ms
-constexpr int64_t kCheckpointIntervalMs = 60'000;
-constexpr int64_t kRetentionIntervalMs = 300'000;
-constexpr int64_t kDeleteDelayMs = 60'000;
+// An interval of 0 is none at all.
+constexpr int64_t kMinIntervalMs = 100;
+// What is prepared or closed at a time: the disk syncs several files for little more than one, but
+// the pool's other threads are for those who produce meanwhile.
+constexpr size_t kCreateLanes = 4;
+constexpr size_t kCloseAtOnce = 8;
 
 }  // namespace
 
@@ -94,10 +97,11 @@ Result<Recovered> LocalLogService::prepare_folder(const std::string& folder, Uui
   auto made = files().create_directories(folder);
   if (made.has_error()) return made.error();
   auto written =
-      replace_file(files(), folder, names::kPartitionMetadata, format_partition_metadata(topic_id));
+      swap_file(files(), folder, names::kPartitionMetadata, format_partition_metadata(topic_id));
   if (written.has_error()) return written.error();
   RecoveryInput input;
   input.directory = folder;
+  input.folder_changed = true;
   input.now_ms = now_ms;
   return recover(files(), input);
 }
@@ -123,6 +127,29 @@ io::Task<Result<bool>> LocalLogService::adopt(LocalLogService* self, TopicPartit
   co_return true;
 }
 
+// Every kCreateLanes-th folder, from the one with the number `lane` on, on one pool thread.
+io::Task<Result<void>> LocalLogService::prepare_lane(LocalLogService* self, PreparedList missing,
+                                                     size_t lane, Uuid topic_id) {
+  const TimeMs now_ms = self->environment_.here().clock.now().wall_ms;
+  auto done = std::make_shared<Result<void>>();
+  std::function<void()> work = [self, missing, lane, topic_id, now_ms, done] {
+    for (size_t i = lane; i < missing->size() && done->has_value(); i += kCreateLanes) {
+      Prepared& prepared = *(*missing)[i];
+      const std::string folder =
+          names::join(self->settings_.directory, names::folder_name(prepared.name));
+      auto log = self->prepare_folder(folder, topic_id, now_ms);
+      if (log.has_error()) {
+        *done = log.error();
+      } else {
+        prepared.log = std::move(*log);
+      }
+    }
+  };
+  auto working = self->files().blocking(std::move(work));
+  co_await std::move(working);
+  co_return *done;
+}
+
 io::Task<Result<void>> LocalLogService::create_missing(LocalLogService* self,
                                                        std::vector<TopicPartition> names,
                                                        Uuid topic_id, LogConfig config) {
@@ -139,27 +166,18 @@ io::Task<Result<void>> LocalLogService::create_missing(LocalLogService* self,
     missing->push_back(std::move(prepared));
   }
   if (missing->empty()) co_return Result<void>();
-  const TimeMs now_ms = self->environment_.here().clock.now().wall_ms;
-  auto failure = std::make_shared<std::optional<Error>>();
-  std::function<void()> work = [self, missing, topic_id, now_ms, failure] {
-    for (auto& prepared : *missing) {
-      const std::string folder =
-          names::join(self->settings_.directory, names::folder_name(prepared->name));
-      auto log = self->prepare_folder(folder, topic_id, now_ms);
-      if (log.has_error()) {
-        *failure = log.error();
-        return;
-      }
-      prepared->log = std::move(*log);
-    }
-    auto synced = self->files().sync_directory_now(self->settings_.directory);
-    if (synced.has_error()) *failure = synced.error();
-  };
-  auto working = self->files().blocking(std::move(work));
-  co_await std::move(working);
-  if (*failure) {
-    self->fail(**failure);
-    co_return error(ErrorCode::KAFKA_STORAGE_ERROR, (*failure)->message);
+  std::vector<io::Task<Result<void>>> lanes;
+  for (size_t lane = 0; lane < std::min(kCreateLanes, missing->size()); ++lane) {
+    lanes.push_back(prepare_lane(self, missing, lane, topic_id));
+  }
+  auto preparing = io::when_all(std::move(lanes));
+  auto outcomes = co_await std::move(preparing);
+  auto syncing = self->files().sync_directory(self->settings_.directory);
+  outcomes.push_back(co_await std::move(syncing));
+  for (const Result<void>& outcome : outcomes) {
+    if (outcome.has_value()) continue;
+    self->fail(outcome.error());
+    co_return error(ErrorCode::KAFKA_STORAGE_ERROR, outcome.error().message);
   }
   for (auto& prepared : *missing) {
     auto adopting = io::on(self->core_of(prepared->name).executor,
@@ -217,7 +235,7 @@ io::Task<Result<void>> LocalLogService::remove_here(LocalLogService* self, Topic
 
 io::Task<void> LocalLogService::delete_later(LocalLogService* self, io::Clock* clock,
                                              std::string path) {
-  auto sleep = io::sleep_until(*clock, clock->now().steady_ms + kDeleteDelayMs);
+  auto sleep = io::sleep_until(*clock, clock->now().steady_ms + self->settings_.delete_delay_ms);
   co_await sleep;
   if (self->closing_) co_return;  // the next start removes it
   std::function<void()> work = [self, path] {
@@ -255,15 +273,22 @@ io::Task<void> LocalLogService::checkpoint_core(LocalLogService* self, size_t co
 
 io::Task<void> LocalLogService::background(LocalLogService* self, size_t core) {
   io::Clock& clock = self->environment_.cores[core].clock;
-  int64_t next_retention = clock.now().steady_ms + kRetentionIntervalMs;
+  const LogSettings& settings = self->settings_;
+  const int64_t checkpoints_ms = std::max(settings.checkpoint_interval_ms, kMinIntervalMs);
+  const int64_t retention_ms = std::max(settings.retention_check_interval_ms, kMinIntervalMs);
+  int64_t next_checkpoint = clock.now().steady_ms + checkpoints_ms;
+  int64_t next_retention = clock.now().steady_ms + retention_ms;
   for (;;) {
-    auto sleep = io::sleep_until(clock, clock.now().steady_ms + kCheckpointIntervalMs);
+    auto sleep = io::sleep_until(clock, std::min(next_checkpoint, next_retention));
     co_await sleep;
     if (self->closing_ || !self->online()) co_return;
-    auto checkpointing = checkpoint_core(self, core);
-    co_await std::move(checkpointing);
+    if (clock.now().steady_ms >= next_checkpoint) {
+      auto checkpointing = checkpoint_core(self, core);
+      co_await std::move(checkpointing);
+      next_checkpoint = clock.now().steady_ms + checkpoints_ms;
+    }
     if (clock.now().steady_ms < next_retention) continue;
-    next_retention = clock.now().steady_ms + kRetentionIntervalMs;
+    next_retention = clock.now().steady_ms + retention_ms;
     std::vector<PartitionPtr> partitions;
     for (const auto& [name, partition] : self->cores_[core]) partitions.push_back(partition);
     for (const PartitionPtr& partition : partitions) {
@@ -279,11 +304,18 @@ io::Task<Result<bool>> LocalLogService::close_core(LocalLogService* self, size_t
   OffsetCheckpoint ends;
   std::vector<PartitionPtr> partitions;
   for (const auto& [name, partition] : self->cores_[core]) partitions.push_back(partition);
-  for (const PartitionPtr& partition : partitions) {
-    auto closing = LocalPartition::close(partition);
+  for (size_t begin = 0; begin < partitions.size(); begin += kCloseAtOnce) {
+    const size_t end = std::min(partitions.size(), begin + kCloseAtOnce);
+    std::vector<io::Task<Result<void>>> closings;
+    for (size_t i = begin; i < end; ++i) closings.push_back(LocalPartition::close(partitions[i]));
+    auto closing = io::when_all(std::move(closings));
     auto closed = co_await std::move(closing);
-    if (closed.has_error()) co_return closed.error();
-    ends[partition->name()] = partition->log_end_offset();
+    for (const Result<void>& one : closed) {
+      if (one.has_error()) co_return one.error();
+    }
+  }
+  for (const auto& [name, partition] : self->cores_[core]) {
+    ends[name] = partition->log_end_offset();
   }
   auto merging = self->recovery_points_.merge(std::move(ends));
   auto merged = co_await std::move(merging);

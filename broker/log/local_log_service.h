@@ -65,6 +65,9 @@ class LocalLogService : public LogService, private DataDirectory {
   static io::Task<Result<bool>> exists(LocalLogService* self, TopicPartition name, Uuid topic_id);
   static io::Task<Result<bool>> adopt(LocalLogService* self, TopicPartition name, Uuid topic_id,
                                       LogConfig config, std::shared_ptr<Prepared> prepared);
+  using PreparedList = std::shared_ptr<std::vector<std::shared_ptr<Prepared>>>;
+  static io::Task<Result<void>> prepare_lane(LocalLogService* self, PreparedList missing,
+                                             size_t lane, Uuid topic_id);
   static io::Task<Result<void>> create_missing(LocalLogService* self,
                                                std::vector<TopicPartition> names, Uuid topic_id,
                                                LogConfig config);

@@ -31,20 +31,26 @@ std::optional<Error> LocalPartition::refusal() const {
   return std::nullopt;
 }
 
+// What is appended after the close would be missing in the files that it has written.
+std::optional<Error> LocalPartition::append_refusal() const {
+  if (closed_) return error(ErrorCode::KAFKA_STORAGE_ERROR, "the broker is stopping");
+  return refusal();
+}
+
 AppendResult LocalPartition::append(const ClientAppend& request, TimeMs now_ms) {
-  if (auto why = refusal()) return AppendResult{why->code, why->message};
+  if (auto why = append_refusal()) return AppendResult{why->code, why->message};
   return appended(log_->append(request, now_ms));
 }
 
 AppendResult LocalPartition::append_marker(const EndMarker& marker, TimeMs now_ms) {
-  if (auto why = refusal()) return AppendResult{why->code, why->message};
+  if (auto why = append_refusal()) return AppendResult{why->code, why->message};
   return appended(log_->append_marker(marker, now_ms));
 }
 
 AppendResult LocalPartition::append_records(std::span<const EncodedRecord> records,
                                             std::optional<ProducerStamp> transaction,
                                             TimeMs now_ms) {
-  if (auto why = refusal()) return AppendResult{why->code, why->message};
+  if (auto why = append_refusal()) return AppendResult{why->code, why->message};
   return appended(log_->append_records(records, transaction, now_ms));
 }
 
@@ -231,12 +237,15 @@ io::Task<void> LocalPartition::retain(Self self, TimeMs now_ms, int64_t producer
 }
 
 io::Task<Result<void>> LocalPartition::close(Self self) {
-  if (auto why = self->refusal()) co_return *why;
+  self->closed_ = true;
+  if (self->removed_) co_return Result<void>();
   self->schedule_flush();
   auto flushing = self->flushes_done_.reached(self->flushes_);
   (void)co_await std::move(flushing);
+  if (self->removed_) co_return Result<void>();
   if (auto why = self->refusal()) co_return *why;
   PartitionLog& log = *self->log_;
+  if (!log.needs_closing()) co_return Result<void>();
   auto sealed = std::make_shared<const SealedSegment>(
       seal(log.active(), log.directory(), log.log_end(), log.producers().encode()));
   auto done = std::make_shared<Result<void>>();
@@ -244,6 +253,7 @@ io::Task<Result<void>> LocalPartition::close(Self self) {
   std::function<void()> work = [&files, sealed, done] { *done = write_sealed(files, *sealed); };
   auto writing = files.blocking(std::move(work));
   co_await std::move(writing);
+  if (self->removed_) co_return Result<void>();
   if (done->has_error()) self->directory_.fail(done->error());
   co_return *done;
 }

@@ -65,7 +65,7 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   // Retention, once; also forgets idle producers.
   static io::Task<void> retain(std::shared_ptr<LocalPartition> self, TimeMs now_ms,
                                int64_t producer_expiration_ms);
-  // Everything durable, indexes and snapshot written.
+  // Everything durable, indexes and snapshot written. Nothing is appended from then on.
   static io::Task<Result<void>> close(std::shared_ptr<LocalPartition> self);
   // What the recovery point may be: all below is on the disk.
   Offset durable_offset() const;
@@ -89,6 +89,7 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   };
 
   std::optional<Error> refusal() const;
+  std::optional<Error> append_refusal() const;
   AppendResult appended(AppendResult result);
   void schedule_flush();
   void advance(Offset durable);
@@ -116,6 +117,7 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   io::Signal on_advance_;
   io::PositionGate durable_;
   bool removed_ = false;
+  bool closed_ = false;
   // Flush loops that began, and that have ended: at most one runs.
   int64_t flushes_ = 0;
   io::PositionGate flushes_done_{0};

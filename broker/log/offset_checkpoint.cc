@@ -8,10 +8,13 @@
 namespace ackord::log {
 namespace {
 
-// A value taken before another one may arrive after it.
-void raise(OffsetCheckpoint& offsets, const TopicPartition& partition, Offset offset) {
-  Offset& known = offsets[partition];
-  known = std::max(known, offset);
+// A value taken before another one may arrive after it. False when nothing changes.
+bool raise(OffsetCheckpoint& offsets, const TopicPartition& partition, Offset offset) {
+  const auto [known, added] = offsets.try_emplace(partition, offset);
+  if (added) return true;
+  if (known->second >= offset) return false;
+  known->second = offset;
+  return true;
 }
 
 }  // namespace
@@ -33,26 +36,31 @@ Result<void> OffsetCheckpointFile::replace(OffsetCheckpoint offsets) {
 }
 
 io::Task<Result<void>> OffsetCheckpointFile::set(TopicPartition partition, Offset offset) {
-  Edit edit = [partition, offset](OffsetCheckpoint& offsets) { raise(offsets, partition, offset); };
+  Edit edit = [partition, offset](OffsetCheckpoint& offsets) {
+    return raise(offsets, partition, offset);
+  };
   return io::on(home_, change(this, std::move(edit)));
 }
 
 io::Task<Result<void>> OffsetCheckpointFile::merge(OffsetCheckpoint more) {
   Edit edit = [more = std::move(more)](OffsetCheckpoint& offsets) {
-    for (const auto& [partition, offset] : more) raise(offsets, partition, offset);
+    bool changed = false;
+    for (const auto& [partition, offset] : more) changed |= raise(offsets, partition, offset);
+    return changed;
   };
   return io::on(home_, change(this, std::move(edit)));
 }
 
 io::Task<Result<void>> OffsetCheckpointFile::erase(TopicPartition partition) {
-  Edit edit = [partition](OffsetCheckpoint& offsets) { offsets.erase(partition); };
+  Edit edit = [partition](OffsetCheckpoint& offsets) { return offsets.erase(partition) != 0; };
   return io::on(home_, change(this, std::move(edit)));
 }
 
 io::Task<Result<void>> OffsetCheckpointFile::change(OffsetCheckpointFile* self, Edit edit) {
-  edit(self->offsets_);
-  const int64_t mine = ++self->changes_;
-  if (!self->writing_) {
+  // Without a change the answer still waits for those before it: they may be what it repeats.
+  if (edit(self->offsets_)) ++self->changes_;
+  const int64_t mine = self->changes_;
+  if (!self->writing_ && self->written_.position() < mine) {
     self->writing_ = true;
     io::spawn(self->home_, write_loop(self));
   }

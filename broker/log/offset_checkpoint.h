@@ -32,7 +32,7 @@ class OffsetCheckpointFile {
   io::Task<Result<void>> erase(TopicPartition partition);
 
  private:
-  using Edit = std::function<void(OffsetCheckpoint&)>;
+  using Edit = std::function<bool(OffsetCheckpoint&)>;  // whether anything changed
   static io::Task<Result<void>> change(OffsetCheckpointFile* self, Edit edit);
   static io::Task<void> write_loop(OffsetCheckpointFile* self);
 

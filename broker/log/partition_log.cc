@@ -41,6 +41,7 @@ void PartitionLog::open(Contents contents) {
   epochs_ = std::move(contents.epochs);
   log_start_ = contents.log_start;
   log_end_ = contents.log_end;
+  files_current_ = contents.files_current;
   high_watermark_ = log_end_;
   producers_.advance_high_watermark(high_watermark_);
 }
@@ -187,6 +188,7 @@ bool PartitionLog::must_roll(const BatchHeader& header, TimeMs now_ms) const {
 }
 
 Result<void> PartitionLog::roll(TimeMs now_ms) {
+  files_current_ = false;
   auto created = Segment::create(files_, directory_, log_end_, now_ms);
   if (created.has_error()) return created.error();
   sealed_.push_back(std::make_shared<const SealedSegment>(
@@ -211,6 +213,7 @@ AppendResult PartitionLog::write(BatchHeader header, std::span<const std::byte> 
     protocol::write_header(header, bytes);
   }
   const std::array<std::span<const std::byte>, 2> pieces{bytes, body};
+  files_current_ = false;
   Segment& segment = *active();
   auto written = segment.file()->pwritev(pieces, segment.size());
   if (written.has_error()) {

@@ -44,6 +44,8 @@ class PartitionLog {
     std::vector<EpochStart> epochs;  // at least one
     Offset log_start = 0;
     Offset log_end = 0;
+    // The files on the disk say all that is known: the log is empty, or was closed cleanly.
+    bool files_current = false;
   };
   void open(Contents contents);
 
@@ -70,6 +72,8 @@ class PartitionLog {
                               std::optional<ProducerStamp> transaction, TimeMs now_ms);
   // Closes the active segment and starts a new one.
   Result<void> roll(TimeMs now_ms);
+  // False when closing would write what the disk has already.
+  bool needs_closing() const { return !files_current_; }
   // Segments that were rolled and are not yet durable, oldest first.
   std::deque<std::shared_ptr<const SealedSegment>>& sealed() { return sealed_; }
 
@@ -120,6 +124,7 @@ class PartitionLog {
   Offset log_start_ = 0;
   Offset log_end_ = 0;
   Offset high_watermark_ = 0;
+  bool files_current_ = false;
 };
 
 }  // namespace ackord::log

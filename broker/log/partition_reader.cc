@@ -86,7 +86,12 @@ io::Task<ReadResult> LocalPartition::read_range(Self self, ReadSpec spec, bool t
     auto finding = find_range(self, want);
     auto found = co_await std::move(finding);
     if (found.has_error()) {
-      result.error = ErrorCode::KAFKA_STORAGE_ERROR;
+      // The files may have gone while they were looked at.
+      const auto gone = self->refusal();
+      result.log_start_offset = log.log_start();
+      result.error = gone                            ? gone->code
+                     : spec.offset < log.log_start() ? ErrorCode::OFFSET_OUT_OF_RANGE
+                                                     : ErrorCode::KAFKA_STORAGE_ERROR;
       co_return result;
     }
     range = std::move(*found);

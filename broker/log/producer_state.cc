@@ -91,6 +91,9 @@ Result<void> ProducerState::check_sequence(const BatchHeader& batch, bool starts
 }
 
 Result<void> ProducerState::check_marker(const EndMarker& marker) const {
+  if (marker.producer.id.value < 0 || marker.producer.epoch < 0) {
+    return error(ErrorCode::INVALID_REQUEST, "a marker needs a producer id and an epoch");
+  }
   const auto found = producers_.find(marker.producer.id);
   if (found == producers_.end()) return {};
   const ProducerEntry& known = found->second;
@@ -132,7 +135,7 @@ void ProducerState::apply(const BatchHeader& batch) {
   if (batch.transactional() && entry.txn_first_offset < 0) {
     entry.txn_first_offset = batch.base_offset;
     open_.emplace(batch.base_offset, batch.producer_id);
-    verifications_.erase(batch.producer_id);
+    forget_verification(batch.producer_id);
   }
 }
 
@@ -142,7 +145,7 @@ std::optional<CompletedTransaction> ProducerState::apply_marker(
   move_to_epoch(entry, batch.producer_epoch);
   entry.last_timestamp = batch.max_timestamp;
   entry.coordinator_epoch = marker.coordinator_epoch;
-  verifications_.erase(batch.producer_id);
+  forget_verification(batch.producer_id);
   if (entry.txn_first_offset < 0) return std::nullopt;
   CompletedTransaction done;
   done.producer_id = batch.producer_id;
@@ -209,9 +212,19 @@ uint64_t ProducerState::begin_verification(ProducerStamp producer) {
   if (found != verifications_.end() && found->second.epoch == producer.epoch) {
     return found->second.guard;
   }
+  forget_verification(producer.id);
+  if (verifications_.size() >= kMaxVerifications) forget_verification(by_guard_.begin()->second);
   const uint64_t guard = ++last_guard_;
   verifications_[producer.id] = {producer.epoch, guard};
+  by_guard_.emplace(guard, producer.id);
   return guard;
+}
+
+void ProducerState::forget_verification(ProducerId id) {
+  const auto found = verifications_.find(id);
+  if (found == verifications_.end()) return;
+  by_guard_.erase(found->second.guard);
+  verifications_.erase(found);
 }
 
 }  // namespace ackord::log

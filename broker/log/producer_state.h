@@ -87,7 +87,9 @@ class ProducerState {
   std::optional<ProducerView> view(ProducerId id) const;
   std::vector<ProducerView> views() const;
 
-  // ---- verification (KIP-890): soft, gone after a restart
+  // ---- verification (KIP-890): soft, gone after a restart. Anybody can begin one for any producer
+  // id, so at most kMaxVerifications are kept: the oldest one goes.
+  static constexpr size_t kMaxVerifications = 4096;
   uint64_t begin_verification(ProducerStamp producer);
 
   // ---- snapshots (snapshot_format.h)
@@ -106,6 +108,7 @@ class ProducerState {
   };
 
   Result<void> check_sequence(const protocol::BatchHeader& batch, bool starts_at_zero) const;
+  void forget_verification(ProducerId id);
   void move_to_epoch(ProducerEntry& entry, int16_t epoch);
 
   std::unordered_map<ProducerId, ProducerEntry> producers_;
@@ -113,6 +116,7 @@ class ProducerState {
   std::map<Offset, Offset>
       completed_;  // first offset -> marker offset, until the marker is durable
   std::unordered_map<ProducerId, Verification> verifications_;
+  std::map<uint64_t, ProducerId> by_guard_;  // of verifications_, oldest first
   uint64_t last_guard_ = 0;
 };
 

@@ -28,7 +28,8 @@ Error unreadable(const Segment& segment, uint64_t position, Offset offset, std::
 
 class Recovery {
  public:
-  Recovery(io::FileSystem& files, const RecoveryInput& input) : files_(files), in_(input) {}
+  Recovery(io::FileSystem& files, const RecoveryInput& input)
+      : files_(files), in_(input), folder_changed_(input.folder_changed) {}
 
   Result<Recovered> run();
 
@@ -61,7 +62,8 @@ class Recovery {
   std::vector<EpochStart> epochs_;
   Offset log_end_ = 0;
   uint64_t cut_bytes_ = 0;
-  bool folder_changed_ = false;
+  bool folder_changed_;
+  bool snapshot_current_ = false;  // the state of the log's end is on the disk
 };
 
 Result<void> Recovery::remove(const std::string& name) {
@@ -137,7 +139,6 @@ Result<void> Recovery::trust(const SegmentPtr& segment) {
   base::log_warn("indexes rebuilt file={}", segment->path(names::kLog));
   segment->reset();
   BatchScanner scan(*segment->file(), 0, *size, BatchScanner::Check::kHeaders);
-  const auto entries = segment->aborted();
   while (scan.next()) segment->add(scan.header(), kIndexInterval);
   if (scan.io_error()) return *scan.io_error();
   if (!scan.failure().empty()) {
@@ -410,7 +411,8 @@ Result<void> Recovery::open_epochs() {
     epochs_.push_back(next);
   }
   if (epochs_ == before) return {};
-  return replace_file(files_, in_.directory, names::kLeaderEpochs, format_epochs(epochs_));
+  folder_changed_ = true;
+  return swap_file(files_, in_.directory, names::kLeaderEpochs, format_epochs(epochs_));
 }
 
 // Kept: those at a segment's beginning, and the newest.
@@ -459,6 +461,7 @@ Result<Recovered> Recovery::run() {
   if (opened) {
     step = load_snapshot(log_end_);
     if (step.has_error()) return step.error();
+    snapshot_current_ = producers_at_ == log_end_;
     step = replay_until(log_end_);
   } else {
     step = scan_from(first->first);
@@ -475,6 +478,8 @@ Result<Recovered> Recovery::run() {
   Recovered result;
   result.contents.log_start = std::max(in_.log_start, segments_.begin()->first);
   result.contents.log_end = std::max(log_end_, result.contents.log_start);
+  const bool empty = segments_.size() == 1 && log_end_ == segments_.begin()->first;
+  result.contents.files_current = (opened && snapshot_current_) || empty;
   result.contents.segments = std::move(segments_);
   result.contents.producers = std::move(producers_);
   result.contents.epochs = std::move(epochs_);

@@ -30,6 +30,8 @@ struct RecoveryInput {
   // Readers may have seen what is lost (log.flush.policy=os), so an unclean stop begins a new
   // leader epoch in any case.
   bool epoch_on_unclean = false;
+  // Names were made or changed in the folder that are not synced yet.
+  bool folder_changed = false;
   TimeMs now_ms = 0;  // the age of a segment that has no timestamp counts from here
 };
 

@@ -223,6 +223,9 @@ log::LogSettings log_settings(const Config& config) {
   settings.directory = config.directory();
   settings.sync_on_ack = config.text("log.flush.policy") == "ack";
   settings.producer_id_expiration_ms = config.number("producer.id.expiration.ms");
+  settings.checkpoint_interval_ms = config.number("log.flush.offset.checkpoint.interval.ms");
+  settings.retention_check_interval_ms = config.number("log.retention.check.interval.ms");
+  settings.delete_delay_ms = config.number("log.segment.delete.delay.ms");
   settings.broker_id = config.node_id();
   return settings;
 }

@@ -219,5 +219,17 @@ TEST_F(ProducerStateTest, AnEmptySnapshot) {
   EXPECT_EQ(bytes[1], std::byte{1});
 }
 
+TEST_F(ProducerStateTest, VerificationsAreBounded) {
+  const uint64_t first = state_.begin_verification({ProducerId(1), 0});
+  for (int64_t id = 2; id <= static_cast<int64_t>(ProducerState::kMaxVerifications); ++id) {
+    state_.begin_verification({ProducerId(id), 0});
+  }
+  EXPECT_EQ(state_.begin_verification({ProducerId(1), 0}), first);
+  const uint64_t last = state_.begin_verification({ProducerId(1'000'000), 0});
+  EXPECT_EQ(check({1'000'000, 0, 0, 1, true}, last), ErrorCode::NONE);
+  EXPECT_EQ(check({1, 0, 0, 1, true}, first), ErrorCode::INVALID_TXN_STATE)
+      << "the oldest one went";
+}
+
 }  // namespace
 }  // namespace ackord::log

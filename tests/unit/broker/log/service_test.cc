@@ -104,6 +104,38 @@ TEST(FailedStartTest, LeavesNoMarkOfACleanStop) {
   EXPECT_FALSE(log.files.exists(log.directory / ".kafka_cleanshutdown"));
 }
 
+TEST(CloseTest, WritesNothingForAPartitionThatIsAsItWasOpened) {
+  LogHarness log;
+  ASSERT_TRUE(log.start().has_value());
+  log.append(make_batch({"a"}));
+  log.settle();
+  log.stop();
+  ASSERT_TRUE(log.start().has_value());
+  const int before = log.files.faults().datasyncs[log.folder()];
+  log.stop();
+  EXPECT_EQ(log.files.faults().datasyncs[log.folder()], before);
+  ASSERT_TRUE(log.start().has_value());
+  EXPECT_EQ(log.values(0), std::vector<std::string>{"a"});
+  log.append(make_batch({"b"}));
+  log.settle();
+  log.stop();
+  EXPECT_GT(log.files.faults().datasyncs[log.folder()], before);
+  ASSERT_TRUE(log.start().has_value());
+  EXPECT_EQ(log.values(0), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(CloseTest, NothingIsAppendedAfterwards) {
+  LogHarness log;
+  ASSERT_TRUE(log.start().has_value());
+  log.append(make_batch({"a"}));
+  log.settle();
+  log.core->run(log.service->close());
+  EXPECT_EQ(log.append(make_batch({"b"})).error, ErrorCode::KAFKA_STORAGE_ERROR);
+  log.crash();
+  ASSERT_TRUE(log.start().has_value());
+  EXPECT_EQ(log.values(0), std::vector<std::string>{"a"});
+}
+
 TEST(FormatTest, ADirectoryWithPartitionsButWithoutItsPropertiesIsRefused) {
   LogHarness log;
   ASSERT_TRUE(log.start().has_value());
