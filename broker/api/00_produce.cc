@@ -7,6 +7,7 @@
 // the wait for the disk overlaps.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,11 +36,13 @@ struct Write {
   size_t topic = 0;  // place in the response
   size_t index = 0;
   TopicPartition partition;
+  Uuid topic_id;
   std::span<const std::byte> records;
   std::optional<log::ProducerStamp> transaction;  // the first batch's, when it is transactional
   std::optional<uint64_t> guard;
   int16_t version = 0;
   log::AppendResult result;
+  std::shared_ptr<log::Partition> appended_to;
 };
 
 struct Checked {
@@ -60,21 +63,27 @@ struct Guarding {
   }
 };
 
+struct Appended {
+  log::AppendResult result;
+  // Where it was appended: the name may be another partition's by the time it is durable.
+  std::shared_ptr<log::Partition> partition;
+};
 struct Appending {
   log::LogService& logs;
-  io::Task<std::vector<log::AppendResult>> operator()(std::vector<Write> writes) {
-    std::vector<log::AppendResult> results;
+  io::Task<std::vector<Appended>> operator()(std::vector<Write> writes) {
+    std::vector<Appended> results;
     results.reserve(writes.size());
     const TimeMs now_ms = clock.now().wall_ms;
     for (Write& write : writes) {
-      const auto partition = logs.find(write.partition);
-      if (!partition) {
-        log::AppendResult missing;
-        missing.error = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-        results.push_back(std::move(missing));
-        continue;
+      Appended appended;
+      appended.partition = logs.find(write.partition);
+      if (!appended.partition || appended.partition->topic_id() != write.topic_id) {
+        appended.result.error = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+      } else {
+        appended.result =
+            appended.partition->append({write.records, write.version, write.guard}, now_ms);
       }
-      results.push_back(partition->append({write.records, write.version, write.guard}, now_ms));
+      results.push_back(std::move(appended));
     }
     co_return results;
   }
@@ -82,20 +91,14 @@ struct Appending {
 };
 
 struct Wait {
-  TopicPartition partition;
+  std::shared_ptr<log::Partition> partition;
   Offset offset = 0;
 };
 struct Waiting {
-  log::LogService& logs;
   io::Task<std::vector<ErrorCode>> operator()(std::vector<Wait> waits) {
     std::vector<ErrorCode> results;
     for (Wait& wait : waits) {
-      const auto partition = logs.find(wait.partition);
-      if (!partition) {
-        results.push_back(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
-        continue;
-      }
-      auto waiting = partition->durable(wait.offset);
+      auto waiting = wait.partition->durable(wait.offset);
       Result<void> done = co_await std::move(waiting);
       results.push_back(done ? ErrorCode::NONE : done.error().code);
     }
@@ -203,6 +206,7 @@ std::vector<Write> plan(RequestContext& context, const ProduceRequest& request,
         out.error_code = ErrorCode::INVALID_RECORD;
       } else {
         write.partition = {known->name, partition.index};
+        write.topic_id = known->id;
         write.records = partition.records->bytes();
         const auto header = protocol::parse_header(write.records);
         if (header && header->transactional()) {
@@ -244,12 +248,12 @@ io::Task<void> wait_for_disk(RequestContext& context, ProduceResponse& response,
   std::vector<const Write*> waiting_writes;
   for (const Write& write : writes) {
     if (write.result.error != ErrorCode::NONE) continue;
-    waits.push_back({write.partition, write.result.next_offset});
+    waits.push_back({write.appended_to, write.result.next_offset});
     waiting_writes.push_back(&write);
   }
-  Waiting work{logs};
+  Waiting work;
   auto core_of = [&logs](const Wait& wait) -> const io::Core& {
-    return logs.core_of(wait.partition);
+    return logs.core_of(wait.partition->name());
   };
   auto running = by_core<ErrorCode>(std::move(waits), core_of, work);
   const std::vector<ErrorCode> results = co_await std::move(running);
@@ -295,9 +299,12 @@ io::Task<ProduceResponse> handle(RequestContext& context, ProduceRequest request
     return logs.core_of(write.partition);
   };
   Appending appending{logs, context.core.clock};
-  auto running = by_core<log::AppendResult>(std::move(allowed), core_of, appending);
-  std::vector<log::AppendResult> results = co_await std::move(running);
-  for (size_t i = 0; i < results.size(); ++i) writes[places[i]].result = std::move(results[i]);
+  auto running = by_core<Appended>(std::move(allowed), core_of, appending);
+  std::vector<Appended> results = co_await std::move(running);
+  for (size_t i = 0; i < results.size(); ++i) {
+    writes[places[i]].result = std::move(results[i].result);
+    writes[places[i]].appended_to = std::move(results[i].partition);
+  }
   context.release_order();
   for (const Write& write : writes) answer(response, write);
   if (request.acks == 0) {

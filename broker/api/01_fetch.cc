@@ -318,7 +318,9 @@ io::Task<FetchResponse> handle(RequestContext& context, FetchRequest request) {
     for (FetchTarget& target : own) targets.push_back(&target);
   }
   const int32_t fetch_max_bytes = context.services.metadata.broker_config().fetch_max_bytes;
-  const Limits limits{std::min(request.max_bytes, fetch_max_bytes), request.min_bytes,
+  const int32_t max_bytes = std::min(request.max_bytes, fetch_max_bytes);
+  // What the limit never lets through is not waited for.
+  const Limits limits{max_bytes, std::min(request.min_bytes, max_bytes),
                       context.core.clock.now().steady_ms + std::max(request.max_wait_ms, 0),
                       static_cast<log::Isolation>(request.isolation_level == 1)};
   auto polling = poll(context, targets, limits);
