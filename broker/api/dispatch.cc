@@ -6,7 +6,6 @@
 
 #include "broker/api/handlers.h"
 #include "broker/api/messages.h"
-#include "broker/base/logging.h"
 #include "broker/share/share_service.h"
 #include "protocol/generated/request_header.h"
 #include "protocol/wire/reader.h"
@@ -35,6 +34,7 @@ struct Serving {
   Call call;
   Header header;
   protocol::Reader body;
+  base::Complaint& undecodable;
 };
 
 // A response header is only the correlation id, and from its first flexible version on an empty tag
@@ -50,8 +50,10 @@ template <class Request, class Response>
 io::Task<Answer> serve(Services& services, Serving serving) {
   Result<Request> request = Request::decode(serving.body, serving.header.version);
   if (!request) {
-    base::log_warn("request refused: {} api_key={} client_id={} host={}", request.error().message,
-                   serving.header.key, serving.header.client_id, serving.call.client->host);
+    serving.undecodable.warn(services.environment.here().clock.now().steady_ms,
+                             "request refused: {} api_key={} client_id={} host={}",
+                             request.error().message, serving.header.key, serving.header.client_id,
+                             serving.call.client->host);
     co_return Answer{};
   }
   RequestContext context{services,
@@ -121,26 +123,32 @@ io::Task<Answer> Dispatch::handle(Call call) {
   header.correlation_id = reader.int32();
   const Entry* entry = reader.ok() ? find_entry(header.key) : nullptr;
   if (entry == nullptr) {
-    base::log_warn("request refused: api_key={} is not served host={}", header.key,
-                   call.client->host);
+    unknown_api_.warn(now_ms(), "request refused: api_key={} is not served host={}", header.key,
+                      call.client->host);
     co_return Answer{};
   }
   if (header.version < entry->first_served || header.version > entry->api.max_version) {
     if (header.key == kApiVersionsKey) co_return unsupported_api_versions(header, *entry);
-    base::log_warn("request refused: api_key={} version={} is not served host={}", header.key,
-                   header.version, call.client->host);
+    unknown_version_.warn(now_ms(), "request refused: api_key={} version={} is not served host={}",
+                          header.key, header.version, call.client->host);
     co_return Answer{};
   }
   protocol::Reader body(call.payload);
   const int16_t header_version = header.version >= entry->flexible_from ? 2 : 1;
   Result<protocol::RequestHeader> decoded = protocol::RequestHeader::decode(body, header_version);
-  if (!decoded) co_return Answer{};
+  if (!decoded) {
+    undecodable_.warn(now_ms(), "request refused: {} api_key={} host={}", decoded.error().message,
+                      header.key, call.client->host);
+    co_return Answer{};
+  }
   if (decoded->client_id) header.client_id = decoded->client_id->str();
-  Serving serving{std::move(call), std::move(header), body};
+  Serving serving{std::move(call), std::move(header), body, undecodable_};
   auto task = entry->serve(services_, std::move(serving));
   Answer answer = co_await std::move(task);
   co_return answer;
 }
+
+int64_t Dispatch::now_ms() const { return services_.environment.here().clock.now().steady_ms; }
 
 void Dispatch::connection_closed(Client& client) {
   client.gone = true;

@@ -1,8 +1,8 @@
 // From a frame to an answer: request header, table of APIs, decoding, the handler, encoding.
 //
 // Errors: a frame whose header cannot be read, an API or a version that is not served (ApiVersions
-// apart), a body that does not decode: the connection is closed, and nothing has happened. Threads:
-// handle() on the connection's core.
+// apart), a body that does not decode: the connection is closed, nothing has happened, and at most
+// one line a second of each kind is logged. Threads: handle() on the connection's core.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "broker/api/handler.h"
+#include "broker/base/complaint.h"
 #include "protocol/wire/output_chain.h"
 
 namespace ackord::api {
@@ -40,7 +41,12 @@ class Dispatch {
   void connection_closed(Client& client);
 
  private:
+  int64_t now_ms() const;
+
   Services services_;
+  base::Complaint undecodable_;
+  base::Complaint unknown_api_;
+  base::Complaint unknown_version_;
 };
 
 // What ApiVersions lists: from apis.def.

@@ -1,9 +1,12 @@
-// Logging: spdlog's default logger, one line per event, key=value pairs after the text. Any thread.
+// Logging: one line per event, key=value pairs after the text. Any thread.
 //   log_info("partition opened topic={} partition={}", topic, partition);
+// The logging library stays in logging.cc: what every file includes must compile fast.
 #pragma once
 
-#include <spdlog/spdlog.h>
+#include <fmt/core.h>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "protocol/types/error_code.h"
@@ -11,60 +14,67 @@
 
 namespace ackord::base {
 
+enum class LogLevel : uint8_t { kDebug, kInfo, kWarn, kError };
+
 // Level: trace, debug, info, warn, error. Called once at start-up; false for an unknown level.
 bool configure_logging(std::string_view level);
 
+void log(LogLevel level, fmt::string_view text, fmt::format_args args);
+
+// The text with '?' for each control character: what a peer has sent may not make lines of its own.
+std::string printable(std::string_view text);
+
 template <class... Args>
-void log_debug(spdlog::format_string_t<Args...> text, Args&&... args) {
-  spdlog::debug(text, std::forward<Args>(args)...);
+void log_debug(fmt::format_string<Args...> text, Args&&... args) {
+  log(LogLevel::kDebug, text, fmt::make_format_args(args...));
 }
 template <class... Args>
-void log_info(spdlog::format_string_t<Args...> text, Args&&... args) {
-  spdlog::info(text, std::forward<Args>(args)...);
+void log_info(fmt::format_string<Args...> text, Args&&... args) {
+  log(LogLevel::kInfo, text, fmt::make_format_args(args...));
 }
 template <class... Args>
-void log_warn(spdlog::format_string_t<Args...> text, Args&&... args) {
-  spdlog::warn(text, std::forward<Args>(args)...);
+void log_warn(fmt::format_string<Args...> text, Args&&... args) {
+  log(LogLevel::kWarn, text, fmt::make_format_args(args...));
 }
 template <class... Args>
-void log_error(spdlog::format_string_t<Args...> text, Args&&... args) {
-  spdlog::error(text, std::forward<Args>(args)...);
+void log_error(fmt::format_string<Args...> text, Args&&... args) {
+  log(LogLevel::kError, text, fmt::make_format_args(args...));
 }
+
+// Formats what has no formatter of fmt's own; without a format specification.
+template <class Value>
+struct LogFormatter {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  auto format(const Value& value, fmt::format_context& context) const
+      -> fmt::format_context::iterator;
+};
+template <>
+auto LogFormatter<String>::format(const String&, fmt::format_context&) const
+    -> fmt::format_context::iterator;
+template <>
+auto LogFormatter<Uuid>::format(const Uuid&, fmt::format_context&) const
+    -> fmt::format_context::iterator;
+template <>
+auto LogFormatter<ProducerId>::format(const ProducerId&, fmt::format_context&) const
+    -> fmt::format_context::iterator;
+template <>
+auto LogFormatter<ErrorCode>::format(const ErrorCode&, fmt::format_context&) const
+    -> fmt::format_context::iterator;
 
 }  // namespace ackord::base
 
 // The ids as log arguments.
 template <>
-struct fmt::formatter<ackord::String> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const ackord::String& text, Context& ctx) const {
-    return fmt::formatter<std::string_view>::format(text.sv(), ctx);
-  }
-};
+struct fmt::formatter<ackord::String> : ackord::base::LogFormatter<ackord::String> {};
 template <>
-struct fmt::formatter<ackord::TopicName> : fmt::formatter<ackord::String> {};
+struct fmt::formatter<ackord::TopicName> : ackord::base::LogFormatter<ackord::String> {};
 template <>
-struct fmt::formatter<ackord::GroupId> : fmt::formatter<ackord::String> {};
+struct fmt::formatter<ackord::GroupId> : ackord::base::LogFormatter<ackord::String> {};
 template <>
-struct fmt::formatter<ackord::TransactionalId> : fmt::formatter<ackord::String> {};
+struct fmt::formatter<ackord::TransactionalId> : ackord::base::LogFormatter<ackord::String> {};
 template <>
-struct fmt::formatter<ackord::Uuid> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(const ackord::Uuid& id, Context& ctx) const {
-    return fmt::formatter<std::string_view>::format(id.to_string(), ctx);
-  }
-};
+struct fmt::formatter<ackord::Uuid> : ackord::base::LogFormatter<ackord::Uuid> {};
 template <>
-struct fmt::formatter<ackord::ProducerId> : fmt::formatter<int64_t> {
-  template <class Context>
-  auto format(ackord::ProducerId id, Context& ctx) const {
-    return fmt::formatter<int64_t>::format(id.value, ctx);
-  }
-};
+struct fmt::formatter<ackord::ProducerId> : ackord::base::LogFormatter<ackord::ProducerId> {};
 template <>
-struct fmt::formatter<ackord::ErrorCode> : fmt::formatter<std::string_view> {
-  template <class Context>
-  auto format(ackord::ErrorCode code, Context& ctx) const {
-    return fmt::formatter<std::string_view>::format(ackord::name_of(code), ctx);
-  }
-};
+struct fmt::formatter<ackord::ErrorCode> : ackord::base::LogFormatter<ackord::ErrorCode> {};

@@ -83,8 +83,7 @@ io::Task<bool> AnswerWriter::send_memory(size_t first, size_t last, bool more) {
     const ssize_t wrote = stream_.write_some(rest, more);
     if (wrote < 0) co_return false;
     if (wrote == 0) {
-      WaitWritable writable{stream_};
-      co_await writable;
+      co_await wait_writable();
       continue;
     }
     size_t left = static_cast<size_t>(wrote);
@@ -98,6 +97,12 @@ io::Task<bool> AnswerWriter::send_memory(size_t first, size_t last, bool more) {
     }
   }
   co_return true;
+}
+
+io::Task<void> AnswerWriter::wait_writable() {
+  WaitWritable writable{stream_};
+  co_await writable;
+  on_progress_();
 }
 
 io::Task<bool> AnswerWriter::send_range(const FileRange* range) {
@@ -119,8 +124,7 @@ io::Task<bool> AnswerWriter::send_range(const FileRange* range) {
       const ssize_t wrote = stream_.send_file(file, position + done, chunk - done);
       if (wrote < 0) co_return false;
       if (wrote == 0) {
-        WaitWritable writable{stream_};
-        co_await writable;
+        co_await wait_writable();
         continue;
       }
       done += static_cast<size_t>(wrote);
@@ -145,8 +149,7 @@ io::Task<bool> AnswerWriter::send_copied(const FileRange* range) {
       const ssize_t wrote = stream_.write_some(std::span(&rest, 1), false);
       if (wrote < 0) co_return false;
       if (wrote == 0) {
-        WaitWritable writable{stream_};
-        co_await writable;
+        co_await wait_writable();
         continue;
       }
       rest.iov_base = static_cast<std::byte*>(rest.iov_base) + wrote;

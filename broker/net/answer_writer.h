@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "broker/io/file_system.h"
@@ -24,7 +26,9 @@ class AnswerWriter {
  public:
   // Both outlive it. `files` reads ahead what is not in the page cache, so that the core never
   // waits for the disk.
-  AnswerWriter(Stream& stream, io::FileSystem& files) : stream_(stream), files_(files) {}
+  // `on_progress` is called whenever a peer that was slow has taken something.
+  AnswerWriter(Stream& stream, io::FileSystem& files, std::function<void()> on_progress)
+      : stream_(stream), files_(files), on_progress_(std::move(on_progress)) {}
 
   // Both must live until send() has ended.
   void add(const SizePrefix& prefix, const protocol::OutputChain& answer);
@@ -40,9 +44,11 @@ class AnswerWriter {
   io::Task<bool> send_memory(size_t first, size_t last, bool more);
   io::Task<bool> send_range(const FileRange* range);
   io::Task<bool> send_copied(const FileRange* range);
+  io::Task<void> wait_writable();
 
   Stream& stream_;
   io::FileSystem& files_;
+  std::function<void()> on_progress_;
   std::vector<Part> parts_;
   std::vector<iovec> gathered_;
 };

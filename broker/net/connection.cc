@@ -1,7 +1,5 @@
 #include "broker/net/connection.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -108,10 +106,9 @@ io::Task<void> Connection::read_requests(Self self) {
 
 bool Connection::accept_size(int64_t size) {
   if (size > 0 && size <= place_.limits.max_frame_bytes) return true;
-  place_.complaints.complain(
-      Complaint::kFrameSize, last_activity_ms_,
-      fmt::format("frame size out of range, connection closed size={} client={} listener={}", size,
-                  client_->host, client_->listener));
+  place_.complaints.frame_size.warn(
+      last_activity_ms_, "frame size out of range, connection closed size={} client={} listener={}",
+      size, client_->host, client_->listener);
   return false;
 }
 
@@ -150,10 +147,9 @@ io::Task<bool> Connection::read_frame() {
     const size_t got = co_await read;
     if (reading_ended_) co_return false;
     if (got == 0) {
-      place_.complaints.complain(
-          Complaint::kFrameCut, last_activity_ms_,
-          fmt::format("peer went within a frame missing={} client={} listener={}", frame.missing(),
-                      client_->host, client_->listener));
+      place_.complaints.frame_cut.warn(last_activity_ms_,
+                                       "peer went within a frame missing={} client={} listener={}",
+                                       frame.missing(), client_->host, client_->listener);
       lose_peer();
       co_return false;
     }
@@ -233,12 +229,16 @@ void Connection::finish(uint64_t sequence, api::Answer answer) {
   done.done = true;
   done.answer = std::move(answer);
   done.prefix = size_prefix(done.answer.bytes.size());
-  const auto borrows = [](const auto& piece) {
-    return std::holds_alternative<protocol::OutputChain::Borrowed>(piece);
-  };
-  if (std::none_of(done.answer.bytes.pieces.begin(), done.answer.bytes.pieces.end(), borrows)) {
-    done.frame.reset();
+  bool borrows = false;
+  size_t in_memory = 0;
+  for (const auto& piece : done.answer.bytes.pieces) {
+    borrows |= std::holds_alternative<protocol::OutputChain::Borrowed>(piece);
+    if (!std::holds_alternative<FileRange>(piece)) in_memory += protocol::piece_size(piece);
   }
+  if (!borrows) done.frame.reset();
+  done.size += in_memory;
+  unanswered_bytes_ += in_memory;
+  touch();  // From now on it is the peer's turn.
   if (done.answer.kind == api::Answer::Kind::kClose) {
     // What was not started comes after the close: it has not been received.
     while (first_ + slots_.size() > next_) {
@@ -274,7 +274,8 @@ void Connection::drop_answers(size_t count) {
 }
 
 io::Task<void> Connection::write_answers(Self self) {
-  AnswerWriter writer(*self->stream_, self->place_.files);
+  AnswerWriter writer(*self->stream_, self->place_.files,
+                      [connection = self.get()] { connection->touch(); });
   while (!self->reading_ended_ || !self->slots_.empty()) {
     if (self->slots_.empty() || !self->slots_.front().done) {
       ParkSingle park{self->parked_writer_};

@@ -18,10 +18,10 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/base/complaint.h"
 #include "broker/io/core.h"
 #include "broker/io/task.h"
 #include "broker/net/answer_writer.h"
-#include "broker/net/complaints.h"
 #include "broker/net/frame_buffer.h"
 #include "broker/net/request_sink.h"
 #include "broker/net/stream.h"
@@ -29,13 +29,18 @@
 namespace ackord::net {
 
 struct ConnectionLimits {
-  int64_t max_frame_bytes = 104857600;          // socket.request.max.bytes
-  size_t max_unanswered = 64;                   // requests
-  uint64_t max_unanswered_bytes = 64ull << 20;  // of frames; one request may always be larger
+  int64_t max_frame_bytes = 104857600;  // socket.request.max.bytes
+  size_t max_unanswered = 64;           // requests
+  // Of frames and of answers in memory; one request may always be larger.
+  uint64_t max_unanswered_bytes = 64ull << 20;
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
+  struct Complaints {
+    base::Complaint frame_size;  // zero, negative or above socket.request.max.bytes
+    base::Complaint frame_cut;   // the peer went within a frame
+  };
   // What all connections of a core share. Outlives them.
   struct Place {
     io::Core core;
@@ -56,7 +61,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void disconnect();
 
   const api::Client& client() const { return *client_; }
-  bool is_waiting() const { return slots_.empty(); }
+  // The next step is the peer's: a request, or taking the answer that is being sent.
+  bool waits_for_peer() const { return slots_.empty() || slots_.front().done; }
   // Steady time of the last byte that came or went.
   int64_t last_activity_ms() const { return last_activity_ms_; }
 
@@ -65,7 +71,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // One request, from its arrival until its answer has been sent.
   struct Slot {
     std::shared_ptr<const std::byte> frame;
-    size_t size = 0;
+    size_t size = 0;  // of the frame, and of the answer in memory once it is there
     bool done = false;
     SizePrefix prefix;
     api::Answer answer;

@@ -124,7 +124,7 @@ class Listener::Room {
   void sweep() {
     const int64_t now_ms = place_.core.clock.now().steady_ms;
     for (const auto& connection : all()) {
-      if (!connection->is_waiting()) continue;
+      if (!connection->waits_for_peer()) continue;
       if (now_ms - connection->last_activity_ms() < settings_.max_idle_ms) continue;
       base::log_debug("idle connection closed client={} listener={}", connection->client().host,
                       settings_.name);
@@ -141,7 +141,7 @@ class Listener::Room {
 
   io::AsioCore& asio_;
   const ListenerSettings settings_;
-  Complaints complaints_;
+  Connection::Complaints complaints_;
   Connection::Place place_;
   std::unordered_map<Connection*, Entry> connections_;
   std::function<void(const std::string&)> gone_;
@@ -223,10 +223,9 @@ class Listener::Acceptor {
       const int why = errno;
       if (why == EINTR || why == ECONNABORTED) continue;
       if (why == EAGAIN || why == EWOULDBLOCK) break;
-      complain(Complaint::kAccept,
-               fmt::format("cannot accept a connection listener={}: {}", settings_.name,
-                           std::generic_category().message(why)));
-      core_.clock.call_at(core_.clock.now().steady_ms + kAcceptPauseMs, [this, &socket] {
+      cannot_accept_.warn(now_ms(), "cannot accept a connection listener={}: {}", settings_.name,
+                          std::generic_category().message(why));
+      core_.clock.call_at(now_ms() + kAcceptPauseMs, [this, &socket] {
         if (!stopping_) accept(socket);
       });
       return;
@@ -236,16 +235,16 @@ class Listener::Acceptor {
 
   void admit(Accepted accepted) {
     if (open_ >= settings_.max_connections) {
-      complain(Complaint::kTooMany,
-               fmt::format("connection closed, max.connections={} reached client=/{} listener={}",
-                           settings_.max_connections, accepted.address, settings_.name));
+      too_many_.warn(now_ms(),
+                     "connection closed, max.connections={} reached client=/{} listener={}",
+                     settings_.max_connections, accepted.address, settings_.name);
       return;
     }
     const auto known = by_address_.find(accepted.address);
     if (known != by_address_.end() && known->second >= settings_.max_connections_per_ip) {
-      complain(Complaint::kTooManyOfOneIp,
-               fmt::format("connection closed, max.connections.per.ip={} reached client=/{}",
-                           settings_.max_connections_per_ip, accepted.address));
+      too_many_of_one_.warn(now_ms(),
+                            "connection closed, max.connections.per.ip={} reached client=/{}",
+                            settings_.max_connections_per_ip, accepted.address);
       return;
     }
     ++open_;
@@ -256,9 +255,7 @@ class Listener::Acceptor {
     room.core().executor.post([&room, shared] { room.add(std::move(*shared)); });
   }
 
-  void complain(Complaint kind, const std::string& text) {
-    complaints_.complain(kind, core_.clock.now().steady_ms, text);
-  }
+  int64_t now_ms() const { return core_.clock.now().steady_ms; }
 
   io::AsioCore& asio_;
   io::Core core_;
@@ -266,7 +263,9 @@ class Listener::Acceptor {
   std::vector<std::unique_ptr<Room>>& rooms_;
   std::vector<std::unique_ptr<Socket>> sockets_;
   uint16_t port_ = 0;
-  Complaints complaints_;
+  base::Complaint cannot_accept_;
+  base::Complaint too_many_;
+  base::Complaint too_many_of_one_;
   size_t next_room_ = 0;
   int64_t open_ = 0;
   std::unordered_map<std::string, int64_t> by_address_;
