@@ -210,6 +210,14 @@ io::Task<void> Connection::work(Self self) {
       api::Answer answer = co_await std::move(task);
       self->finish(sequence, std::move(answer));
       if (self->order_holder_ == sequence) self->order_holder_ = kNobody;
+      if (self->order_holder_ != kNobody || self->next_ == self->first_ + self->slots_.size()) {
+        continue;
+      }
+      // Whoever sends many requests at once takes turns with the core's other connections.
+      self->order_holder_ = kPromised;
+      auto others_first = io::yield();
+      co_await others_first;
+      if (self->order_holder_ == kPromised) self->order_holder_ = kNobody;
     }
     if (self->reading_ended_ || self->idle_workers_.size() >= kIdleWorkers) co_return;
     ParkWorker park{*self, {}};

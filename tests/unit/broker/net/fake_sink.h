@@ -2,6 +2,7 @@
 //   e<text>     the request itself
 //   r<ms> text  releases the order, then as w
 //   w<ms> text  the request itself, after so many milliseconds
+//   s<ms> text  the request itself, after keeping the core busy for so many milliseconds
 //   p           releases the order, waits until the peer has gone, then the request itself
 //   P           the same without releasing
 //   n           no answer           c  closes the connection
@@ -40,6 +41,11 @@ class FakeSink final : public RequestSink {
     if (text[0] == 'r' || text[0] == 'w') {
       io::SleepUntil later(core.clock, core.clock.now().steady_ms + std::atoi(text.c_str() + 1));
       co_await later;
+    }
+    if (text[0] == 's') {
+      const int64_t until_ms = core.clock.now().steady_ms + std::atoi(text.c_str() + 1);
+      while (core.clock.now().steady_ms < until_ms) {
+      }
     }
     while ((text[0] == 'p' || text[0] == 'P') && !call.client->gone) {
       const auto wakeup = io::Wakeup::make(core.executor, core.clock);

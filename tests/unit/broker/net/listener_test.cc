@@ -381,6 +381,32 @@ TEST_F(ListenerTest, ClosesIdleConnectionsButNotWaitingOnes) {
   EXPECT_EQ(waiting.receive_frame(), "w400 long poll");
 }
 
+TEST_F(ListenerTest, ManyRequestsAtOnceLeaveTurnsToOtherConnections) {
+  const uint16_t port = listen();
+  Peer greedy(port);
+  Peer elsewhere(port);  // connections go to the cores in turn
+  Peer modest(port);
+  constexpr int kRequests = 60;
+  std::string all;
+  for (int i = 0; i < kRequests; ++i) all += frame("s10 busy");
+  greedy.send(all);
+  EXPECT_TRUE(eventually([&] { return sink_.started() >= 1; }));
+  modest.send(frame("e short"));
+  EXPECT_EQ(modest.receive_frame(), "e short");
+  for (int i = 0; i < kRequests; ++i) EXPECT_EQ(greedy.receive_frame(), "s10 busy");
+  EXPECT_NE(sink_.order().back(), "e short") << "it did not wait for all of them";
+}
+
+TEST_F(ListenerTest, AnAnswerThatIsNotTakenIsIdle) {
+  auto impatient = settings();
+  impatient.max_idle_ms = 100;
+  impatient.send_buffer_bytes = 4096;
+  const uint16_t port = listen(impatient);
+  Peer peer(port);
+  peer.send(frame("b50000000"));
+  EXPECT_TRUE(eventually([&] { return sink_.closed() == 1; }));
+}
+
 TEST_F(ListenerTest, StopAnswersWhatWasReceived) {
   const uint16_t port = listen();
   Peer busy(port);
