@@ -277,7 +277,7 @@ class TxnShard {
   SoftState soft_;
 };
 
-// ---------------------------------------------------------------------------------------------------------------
+// -----------------------------------------------------------------------------------------------
 
 template <class Reply>
 coordinator::Outcome<TxnShard, Reply> TxnShard::write(const TransactionalId& id,
