@@ -130,8 +130,7 @@ class ShardRunner {
     std::vector<log::EncodedRecord> encoded;
     encoded.reserve(batch.records.size());
     for (const Record& record : batch.records) encoded.push_back(Shard::encode(record));
-    log::AppendResult written =
-        partition_->append_records(encoded, batch.transaction, now.wall_ms);
+    log::AppendResult written = partition_->append_records(encoded, batch.transaction, now.wall_ms);
     if (written.error != ErrorCode::NONE) return written;
     RecordContext context{written.base_offset, now.wall_ms, batch.transaction};
     for (const Record& record : batch.records) {
