@@ -107,6 +107,10 @@ Result<void> check_together(const Config& config) {
   if (node >= 0 && broker >= 0 && node != broker) {
     return refuse(fmt::format("node.id={} and broker.id={} must be the same", node, broker));
   }
+  const std::vector<std::string> roles = config.list("process.roles");
+  if (!roles.empty() && std::find(roles.begin(), roles.end(), "broker") == roles.end()) {
+    return refuse("process.roles must contain broker: a controller alone is not served");
+  }
   if (config.list("listeners").empty()) return refuse("listeners must not be empty");
   return {};
 }

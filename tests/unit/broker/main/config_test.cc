@@ -112,6 +112,7 @@ TEST(Config, BadValuesAreRefused) {
   EXPECT_THAT(refusal("log.flush.policy=never"), HasSubstr("ack, os"));
   EXPECT_THAT(refusal("log.cleaner.min.cleanable.ratio=1.5"), HasSubstr("no more than 1"));
   EXPECT_THAT(refusal("process.roles=king"), HasSubstr("broker, controller"));
+  EXPECT_THAT(refusal("process.roles=controller"), HasSubstr("must contain broker"));
   EXPECT_THAT(refusal("cores=-1"), HasSubstr("cores"));
   EXPECT_THAT(refusal("log.dirs=/a,/b"), HasSubstr("exactly one directory"));
   EXPECT_THAT(refusal("log.dirs="), HasSubstr("exactly one directory"));
