@@ -190,6 +190,7 @@ class Service : public MetadataService {
   Node node_;
   std::unique_ptr<Runner> runner_;
   Turns turns_;
+  bool storage_failed_ = false;         // a topic's records may be lost; until the next start
   std::vector<MetadataImage> images_;  // by core; each touched by its core alone
   std::vector<std::function<void(const TopicImage&)>> listeners_;
 };
@@ -342,8 +343,9 @@ io::Task<std::vector<CreatedTopic>> Service::create_at_home(std::vector<CreateTo
   Turns::Take turn{turns_};
   co_await turn;
   Turns::Hold hold(turns_, home_.executor);
-  std::vector<TopicPlan> plans =
-      plan_topics(runner_->shard().image(), settings_.broker, settings_.node_id, topics);
+  // By what is published: the shard's own image may hold what a disk that has failed does not.
+  std::vector<TopicPlan> plans = plan_topics(images_[static_cast<size_t>(home_.index)],
+                                             settings_.broker, settings_.node_id, topics);
   auto carrying = carry_out(std::move(plans), validate_only);
   std::vector<CreatedTopic> created = co_await std::move(carrying);
   co_return created;
@@ -362,7 +364,8 @@ io::Task<CreatedTopic> Service::auto_create_at_home(TopicName name) {
   } else {
     std::vector<CreateTopic> topics(1);
     topics.front().name = name;
-    plans = plan_topics(runner_->shard().image(), settings_.broker, settings_.node_id, topics);
+    plans = plan_topics(images_[static_cast<size_t>(home_.index)], settings_.broker,
+                        settings_.node_id, topics);
   }
   auto carrying = carry_out(std::move(plans), false);
   std::vector<CreatedTopic> created = co_await std::move(carrying);
@@ -380,6 +383,10 @@ io::Task<std::vector<CreatedTopic>> Service::carry_out(std::vector<TopicPlan> pl
     results[i].error = plan.error;
     results[i].message = std::move(plan.message);
     if (plan.error != ErrorCode::NONE) continue;
+    if (storage_failed_) {
+      results[i].error = ErrorCode::KAFKA_STORAGE_ERROR;
+      continue;
+    }
     NewTopic topic{environment_.random.uuid(), std::move(plan.name), plan.partitions,
                    std::move(plan.configs)};
     if (validate_only) {
@@ -410,6 +417,7 @@ io::Task<std::vector<CreatedTopic>> Service::carry_out(std::vector<TopicPlan> pl
   auto records = co_await std::move(running);
   if (!records) {
     // Storage has failed: the folders are dealt with at the next start.
+    storage_failed_ = true;
     for (const size_t place : places) {
       results[place].error = ErrorCode::KAFKA_STORAGE_ERROR;
       results[place].message = records.error().message;

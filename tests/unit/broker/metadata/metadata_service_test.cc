@@ -76,6 +76,29 @@ TEST(MetadataService, NothingIsSeenBeforeItIsDurable) {
   EXPECT_NE(broker.metadata().image().topic("t"), nullptr);
 }
 
+TEST(MetadataService, ATopicThatADiskHasLostIsNotSaidToExist) {
+  MetadataFixture broker;
+  broker.logs.hold_durability();
+  std::vector<CreateTopic> topics(1);
+  topics.front().name = "t";
+  ErrorCode first = ErrorCode::NONE;
+  auto creating = [](MetadataService& service, std::vector<CreateTopic> asked,
+                     ErrorCode& answer) -> io::Task<void> {
+    auto task = service.create_topics(std::move(asked), false);
+    const std::vector<CreatedTopic> created = co_await std::move(task);
+    answer = created.front().error;
+  };
+  broker.core.spawn(creating(broker.metadata(), topics, first));
+  broker.core.run_until_idle();
+  broker.logs.fail_storage();
+  broker.core.run_until_idle();
+  EXPECT_EQ(first, ErrorCode::KAFKA_STORAGE_ERROR);
+  EXPECT_EQ(broker.core.run(broker.metadata().create_topics(topics, false))[0].error,
+            ErrorCode::KAFKA_STORAGE_ERROR);
+  EXPECT_EQ(broker.core.run(broker.metadata().auto_create(TopicName("t"))).error,
+            ErrorCode::KAFKA_STORAGE_ERROR);
+}
+
 TEST(MetadataService, ACrashBetweenFolderAndRecordLeavesNothing) {
   MetadataFixture broker;
   broker.create_topic("kept");
