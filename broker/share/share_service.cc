@@ -32,17 +32,13 @@ class Service : public ShareService {
         metadata_(metadata),
         shards_(environment, log, metadata),
         fetcher_(environment, log, shards_) {
+    metadata.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
     const auto cores = static_cast<int32_t>(environment.cores.size());
     const int32_t slots = metadata.broker_config().group_share_max_share_sessions;
     for (int32_t i = 0; i < cores; ++i) sessions_.emplace_back((slots + cores - 1) / cores);
   }
 
-  io::Task<Result<void>> load() override {
-    if (!metadata_.image().topic(metadata::kShareStateTopic)) co_return Result<void>();
-    auto ensuring = shards_.ensure();
-    Result<void> done = co_await std::move(ensuring);
-    co_return done;
-  }
+  io::Task<Result<void>> load() override;
 
   io::Task<ShareFetchReply> fetch(ShareFetch call) override;
   io::Task<ShareAcknowledgeReply> acknowledge(ShareAcknowledgeCall call) override;
@@ -89,6 +85,9 @@ class Service : public ShareService {
   io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);
   io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op);
   io::Task<Result<Marker::Reply>> marker_here(int32_t index, Marker op);
+  void topic_removed(const metadata::TopicImage& topic);
+  io::Task<Result<void>> delete_here(int32_t index, std::vector<Uuid> topics);
+  io::Task<Result<void>> sweep_here(int32_t index);
 
   template <class Item>
   std::map<int32_t, ByShard<Item>> by_shard(const GroupId& group, std::vector<Item> items) const {
@@ -118,6 +117,59 @@ Result<std::shared_ptr<const metadata::TopicImage>> Service::source_of(
     return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
   }
   return topic;
+}
+
+// ---------------------------------------------------------------- topics that are gone
+
+io::Task<Result<void>> Service::load() {
+  if (!metadata_.image().topic(metadata::kShareStateTopic)) co_return Result<void>();
+  auto ensuring = shards_.ensure();
+  const Result<void> done = co_await std::move(ensuring);
+  if (!done) co_return done;
+  std::vector<io::Task<Result<void>>> sweeps;
+  for (int32_t index = 0; index < shards_.partitions(); ++index) {
+    sweeps.push_back(io::on(shards_.runner(index).core().executor, sweep_here(index)));
+  }
+  auto all = io::when_all(std::move(sweeps));
+  const std::vector<Result<void>> swept = co_await std::move(all);
+  for (const Result<void>& one : swept) {
+    if (!one) co_return one;
+  }
+  co_return Result<void>();
+}
+
+// A stop may have come between the removal of a topic and that of its state.
+io::Task<Result<void>> Service::sweep_here(int32_t index) {
+  std::vector<Uuid> gone;
+  for (const Uuid& topic : shards_.runner(index).shard().topics()) {
+    if (!metadata_.image().topic(topic)) gone.push_back(topic);
+  }
+  return delete_here(index, std::move(gone));
+}
+
+io::Task<Result<void>> Service::delete_here(int32_t index, std::vector<Uuid> topics) {
+  for (const Uuid& topic : topics) {
+    auto deleting = shards_.runner(index).run(DeleteTopic{topic});
+    const Result<DeleteTopic::Reply> deleted = co_await std::move(deleting);
+    if (!deleted) {
+      base::log_warn("share state of a removed topic stays topic_id={} error={}", topic,
+                     deleted.error().code);
+      co_return deleted.error();
+    }
+  }
+  co_return Result<void>();
+}
+
+// Told on every core: each sees to its own shards.
+void Service::topic_removed(const metadata::TopicImage& topic) {
+  auto deleting = [](io::Task<Result<void>> task) -> io::Task<void> {
+    (void)co_await std::move(task);
+  };
+  for (int32_t index = 0; index < shards_.partitions(); ++index) {
+    io::Executor& executor = shards_.runner(index).core().executor;
+    if (&executor != io::Executor::current()) continue;
+    io::spawn(executor, deleting(delete_here(index, {topic.id})));
+  }
 }
 
 // ---------------------------------------------------------------- sessions

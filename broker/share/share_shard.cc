@@ -17,6 +17,12 @@ const SharePartition* ShareShard::find(const SharePartitionKey& key) const {
   return at == hard_.partitions.end() ? nullptr : &at->second;
 }
 
+std::set<Uuid> ShareShard::topics() const {
+  std::set<Uuid> topics;
+  for (const auto& [key, partition] : hard_.partitions) topics.insert(key.topic_id);
+  return topics;
+}
+
 SharePartition* ShareShard::find_to_change(const SharePartitionKey& key) {
   const auto at = hard_.partitions.find(key);
   return at == hard_.partitions.end() ? nullptr : &at->second;

@@ -408,6 +408,8 @@ class ShareShard {
   // Null when never initialised.
   const SharePartition* find(const SharePartitionKey& key) const;
   size_t size() const { return hard_.partitions.size(); }
+  // The topics of all keys.
+  std::set<Uuid> topics() const;
 
  private:
   struct HardState {
