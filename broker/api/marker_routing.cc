@@ -37,34 +37,17 @@ io::Task<ErrorCode> MarkerRouting::write_foreign_marker(txn::TxnService& txn,
                                                         TopicPartition partition,
                                                         log::EndMarker marker) {
   if (partition.topic == metadata::kShareStateTopic) {
-    auto asking = txn.lists_open(marker.producer.id, partition);
-    const bool open = co_await std::move(asking);
-    if (open) {
-      const io::Core& core = log_.core_of(partition);
-      auto checking = io::on(core.executor, check_epochs(partition, marker));
-      const ErrorCode refusal = co_await std::move(checking);
-      co_return refusal == ErrorCode::NONE ? ErrorCode::INVALID_TXN_STATE : refusal;
-    }
+    auto watching = share_.watch_producer(partition.partition, marker.producer.id);
+    const Result<share::WatchProducer::Reply> watched = co_await std::move(watching);
+    if (!watched) co_return watched.error().code;
+    const int32_t index = partition.partition;
+    auto asking = txn.lists_open(marker.producer.id, std::move(partition));
+    const bool listed = co_await std::move(asking);
+    auto writing = share_.write_foreign_marker(index, marker, {*watched, listed});
+    co_return co_await std::move(writing);
   }
   auto writing = write_marker(std::move(partition), marker);
   co_return co_await std::move(writing);
-}
-
-// On the partition's core. What append_marker() would refuse (KIP-1228: from transaction version 2
-// on the marker's epoch is above that of the transaction).
-io::Task<ErrorCode> MarkerRouting::check_epochs(TopicPartition name, log::EndMarker marker) {
-  const std::shared_ptr<log::Partition> partition = log_.find(name);
-  if (partition == nullptr) co_return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-  const std::optional<log::ProducerView> known = partition->producer(marker.producer.id);
-  if (!known) co_return ErrorCode::NONE;
-  const bool bumps = marker.transaction_version >= 2;
-  const int16_t epoch = known->producer.epoch;
-  if (bumps ? marker.producer.epoch <= epoch : marker.producer.epoch < epoch) {
-    co_return ErrorCode::INVALID_PRODUCER_EPOCH;
-  }
-  if (marker.coordinator_epoch < known->coordinator_epoch)
-    co_return ErrorCode::TRANSACTION_COORDINATOR_FENCED;
-  co_return ErrorCode::NONE;
 }
 
 }  // namespace ackord::api

@@ -30,7 +30,6 @@ class MarkerRouting final : public txn::MarkerSink {
 
  private:
   io::Task<ErrorCode> append(TopicPartition partition, log::EndMarker marker);
-  io::Task<ErrorCode> check_epochs(TopicPartition partition, log::EndMarker marker);
 
   log::LogService& log_;
   group::GroupService& group_;

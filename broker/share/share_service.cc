@@ -60,6 +60,10 @@ class Service : public ShareService {
       GroupId group, Owner owner, std::string member, Guards guards,
       std::vector<AcknowledgePartition> partitions) override;
   io::Task<ErrorCode> write_marker(int32_t state_partition, log::EndMarker marker) override;
+  io::Task<Result<WatchProducer::Reply>> watch_producer(int32_t state_partition,
+                                                        ProducerId producer_id) override;
+  io::Task<ErrorCode> write_foreign_marker(int32_t state_partition, log::EndMarker marker,
+                                           Marker::FromTheWire from_the_wire) override;
 
  private:
   const io::Core& session_core(const GroupId& group) const {
@@ -85,6 +89,9 @@ class Service : public ShareService {
   io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);
   io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op);
   io::Task<Result<Marker::Reply>> marker_here(int32_t index, Marker op);
+  io::Task<ErrorCode> write(int32_t index, Marker op);
+  // NONE: the state partition is there.
+  ErrorCode check_state_partition(int32_t index) const;
   void topic_removed(const metadata::TopicImage& topic);
   io::Task<Result<void>> delete_here(int32_t index, std::vector<Uuid> topics);
   io::Task<Result<void>> sweep_here(int32_t index);
@@ -577,18 +584,46 @@ io::Task<Result<Marker::Reply>> Service::marker_here(int32_t index, Marker op) {
   co_return reply;
 }
 
-io::Task<ErrorCode> Service::write_marker(int32_t state_partition, log::EndMarker marker) {
-  if (!shards_.partitions()) co_return ErrorCode::NOT_LEADER_OR_FOLLOWER;
-  if (state_partition < 0 || state_partition >= shards_.partitions())
-    co_return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-  Marker op;
-  op.marker = marker;
-  auto running = io::on(shards_.runner(state_partition).core().executor,
-                        marker_here(state_partition, std::move(op)));
+ErrorCode Service::check_state_partition(int32_t index) const {
+  if (!shards_.partitions()) return ErrorCode::NOT_LEADER_OR_FOLLOWER;
+  if (index < 0 || index >= shards_.partitions()) return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+  return ErrorCode::NONE;
+}
+
+io::Task<ErrorCode> Service::write(int32_t index, Marker op) {
+  const ErrorCode refusal = check_state_partition(index);
+  if (refusal != ErrorCode::NONE) co_return refusal;
+  auto running =
+      io::on(shards_.runner(index).core().executor, marker_here(index, std::move(op)));
   const Result<Marker::Reply> reply = co_await std::move(running);
   // The sender retries it; a coordinator's own codes would end the transaction's completion.
   if (!reply) co_return ErrorCode::NOT_LEADER_OR_FOLLOWER;
   co_return reply->error.error_code;
+}
+
+io::Task<ErrorCode> Service::write_marker(int32_t state_partition, log::EndMarker marker) {
+  Marker op;
+  op.marker = marker;
+  return write(state_partition, std::move(op));
+}
+
+io::Task<Result<WatchProducer::Reply>> Service::watch_producer(int32_t state_partition,
+                                                               ProducerId producer_id) {
+  const ErrorCode refusal = check_state_partition(state_partition);
+  if (refusal != ErrorCode::NONE) co_return error(refusal);
+  auto running =
+      shards_.run(state_partition, WatchProducer{producer_id, environment_.random.next() | 1});
+  Result<WatchProducer::Reply> reply = co_await std::move(running);
+  if (!reply) co_return error(ErrorCode::NOT_LEADER_OR_FOLLOWER, reply.error().message);
+  co_return reply;
+}
+
+io::Task<ErrorCode> Service::write_foreign_marker(int32_t state_partition, log::EndMarker marker,
+                                                  Marker::FromTheWire from_the_wire) {
+  Marker op;
+  op.marker = marker;
+  op.from_the_wire = from_the_wire;
+  return write(state_partition, std::move(op));
 }
 
 }  // namespace

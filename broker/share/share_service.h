@@ -129,6 +129,12 @@ class ShareService {
   // The end of a producer's transaction on one state partition (protocol 1.3). COORDINATOR_* as
   // NOT_LEADER_OR_FOLLOWER.
   virtual io::Task<ErrorCode> write_marker(int32_t state_partition, log::EndMarker marker) = 0;
+  // A marker from the wire may not tear an open transaction (1.5). The watch begins before the
+  // transaction coordinator is asked whether one lists the state partition.
+  virtual io::Task<Result<WatchProducer::Reply>> watch_producer(int32_t state_partition,
+                                                                ProducerId producer_id) = 0;
+  virtual io::Task<ErrorCode> write_foreign_marker(int32_t state_partition, log::EndMarker marker,
+                                                   Marker::FromTheWire from_the_wire) = 0;
 };
 
 std::unique_ptr<ShareService> make_share_service(io::Environment& environment, log::LogService& log,

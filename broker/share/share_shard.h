@@ -273,15 +273,32 @@ struct IsStagedBy {
   std::vector<Partition> partitions;
 };
 
+// Before a marker from the wire: what its producer has staged here, and a guard that tells whether
+// it was ended meanwhile.
+struct WatchProducer {
+  struct Reply {
+    Guard guard;
+    int64_t staged_records = 0;
+  };
+  ProducerId producer_id;
+  uint64_t token = 0;  // random, not 0
+};
+
 // A transaction ends here. INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED (1.3); a repeat
-// is success.
+// is success. From the wire (1.5): after these rules INVALID_TXN_STATE when a transaction that is
+// open lists this state partition, or when something was staged or is about to be since `watched`.
 struct Marker {
+  struct FromTheWire {
+    WatchProducer::Reply watched;
+    bool listed = false;  // by an open transaction, asked after the watch began
+  };
   struct Reply {
     PartitionError error;
     int64_t resolved_records = 0;
   };
   log::EndMarker marker;
   std::optional<log::ProducerView> producer;
+  std::optional<FromTheWire> from_the_wire;
 };
 
 // ---------------------------------------------------------------- views
@@ -388,6 +405,7 @@ class ShareShard {
   Outcome<Guard> decide(const TakeGuard&, io::Now) const;
   Outcome<Stage::Reply> decide(const Stage&, io::Now) const;
   Outcome<IsStagedBy::Reply> decide(const IsStagedBy&, io::Now) const;
+  Outcome<WatchProducer::Reply> decide(const WatchProducer&, io::Now) const;
   Outcome<Marker::Reply> decide(const Marker&, io::Now) const;
   Outcome<Describe::Reply> decide(const Describe&, io::Now) const;
   Outcome<StagedByOwner::Reply> decide(const StagedByOwner&, io::Now) const;
@@ -443,6 +461,8 @@ class ShareShard {
   PartitionError check_write(const Write& op) const;
   bool has_staged(ProducerId id) const;
   PartitionError check_marker(const Marker& op) const;
+  int64_t staged_records_of(ProducerId id) const;
+  bool would_tear(const Marker& op) const;
   PartitionError check_stage(const Stage& op, io::Now now) const;
   PartitionError check_guard(const Guard& guard, const OwnerId& owner, io::Now now) const;
   PartitionError staged_by_others(const SharePartition& partition, const char* what) const;

@@ -133,6 +133,45 @@ ShareShard::Outcome<IsStagedBy::Reply> ShareShard::decide(const IsStagedBy& op, 
   return Outcome<IsStagedBy::Reply>::answer(reply);
 }
 
+int64_t ShareShard::staged_records_of(ProducerId id) const {
+  int64_t records = 0;
+  const auto at = hard_.staged_by.find(id);
+  if (at == hard_.staged_by.end()) return records;
+  for (const SharePartitionKey& key : at->second) {
+    const SharePartition* partition = find(key);
+    if (partition == nullptr) continue;
+    for (const OffsetRange& range : partition->hard().batches.staged_by(id)) {
+      records += range.last_offset - range.first_offset + 1;
+    }
+  }
+  return records;
+}
+
+ShareShard::Outcome<WatchProducer::Reply> ShareShard::decide(const WatchProducer& op,
+                                                             io::Now now) const {
+  WatchProducer::Reply reply{{op.token, config_.incarnation}, staged_records_of(op.producer_id)};
+  auto outcome = Outcome<WatchProducer::Reply>::answer(reply);
+  outcome.effects.push_back(
+      GuardEffect{{op.producer_id, {}, {}}, op.token, now.steady_ms + kGuardLifetimeMs});
+  return outcome;
+}
+
+// While the guard stands no marker has come, so that what is staged can only have grown; a stage
+// that is still to come has a guard of its own.
+bool ShareShard::would_tear(const Marker& op) const {
+  const WatchProducer::Reply& watched = op.from_the_wire->watched;
+  const OwnerId owner{op.marker.producer.id, {}, {}};
+  const auto first = soft_.guards_by_owner.lower_bound({owner, 0});
+  const bool stands = watched.guard.incarnation == config_.incarnation &&
+                      soft_.guards.contains(watched.guard.token);
+  const bool alone = first != soft_.guards_by_owner.end() &&
+                     first->second == watched.guard.token &&
+                     (std::next(first) == soft_.guards_by_owner.end() ||
+                      std::next(first)->first != owner);
+  return op.from_the_wire->listed || !stands || !alone ||
+         staged_records_of(op.marker.producer.id) != watched.staged_records;
+}
+
 // As the log's own partitions check markers, with the owners of what is staged as a second witness:
 // their epochs do not expire with the log's producer state.
 PartitionError ShareShard::check_marker(const Marker& op) const {
@@ -153,20 +192,25 @@ PartitionError ShareShard::check_marker(const Marker& op) const {
 ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now) const {
   const ProducerId id = op.marker.producer.id;
   Marker::Reply reply{check_marker(op), 0};
-  if (!reply.error.ok()) return Outcome<Marker::Reply>::answer(std::move(reply));
   const int16_t last = last_epoch_of(id, op.producer);
-  if (op.marker.transaction_version >= 2 && last >= 0 && op.marker.producer.epoch == last) {
-    return Outcome<Marker::Reply>::answer(std::move(reply));  // a repeat: success without effect
+  const bool repeat =
+      op.marker.transaction_version >= 2 && last >= 0 && op.marker.producer.epoch == last;
+  if (reply.error.ok() && !repeat && op.from_the_wire && would_tear(op)) {
+    reply.error = failure(ErrorCode::INVALID_TXN_STATE, "The transaction is open.");
   }
+  if (!reply.error.ok() || repeat) {  // a repeat: success without effect
+    auto answer = Outcome<Marker::Reply>::answer(std::move(reply));
+    if (op.from_the_wire)
+      answer.effects.push_back(GuardUsedEffect{op.from_the_wire->watched.guard.token});
+    return answer;
+  }
+  reply.resolved_records = staged_records_of(id);
   coordinator::Batch<Record> gone;
   const auto staged_by = hard_.staged_by.find(id);
   if (staged_by != hard_.staged_by.end()) {
     for (const SharePartitionKey& key : staged_by->second) {
       const SharePartition* partition = find(key);
       if (partition == nullptr) continue;
-      for (const OffsetRange& range : partition->hard().batches.staged_by(id)) {
-        reply.resolved_records += range.last_offset - range.first_offset + 1;
-      }
       PartitionChange change;
       partition->archive_below_log_start(id, change);
       if (!change.empty()) gone.records.push_back(partition->update_of(key, change));

@@ -144,6 +144,71 @@ TEST_F(ShareShardTest, GuardsOfOtherProducersSurviveAMarker) {
   EXPECT_TRUE(harness_.run(stage)[0].error.ok());
 }
 
+// Protocol 1.5: no marker from the wire tears a transaction, not even one that opens while the
+// coordinator is asked.
+class MarkerFromTheWire : public ShareShardTest {
+ protected:
+  void SetUp() override {
+    start(key());
+    acquire(key(), "m", 0, 4);
+  }
+  WatchProducer::Reply watch() { return harness_.run(WatchProducer{ProducerId(7), ++token_}); }
+  ErrorCode send(WatchProducer::Reply watched, bool listed, int16_t epoch = 3, int8_t version = 1) {
+    Marker op{{{ProducerId(7), epoch}, false, 0, version},
+              harness_.producer(ProducerId(7)),
+              Marker::FromTheWire{watched, listed}};
+    return harness_.run(op).error.error_code;
+  }
+};
+
+TEST_F(MarkerFromTheWire, EndsWhatNoOpenTransactionHolds) {
+  ASSERT_TRUE(harness_.run(stage_of(key(), "m", 0, 4))[0].error.ok());
+  const WatchProducer::Reply watched = watch();
+  EXPECT_EQ(watched.staged_records, 5);
+  EXPECT_EQ(send(watched, false), ErrorCode::NONE);
+  ASSERT_EQ(harness_.written().size(), 1u);
+  EXPECT_TRUE(harness_.written()[0].marker.has_value());
+  EXPECT_EQ(harness_.run(Describe{key()}).ranges.front().state, RecordState::AVAILABLE);
+}
+
+TEST_F(MarkerFromTheWire, IsRefusedWhileATransactionListsThePartition) {
+  ASSERT_TRUE(harness_.run(stage_of(key(), "m", 0, 4))[0].error.ok());
+  EXPECT_EQ(send(watch(), true), ErrorCode::INVALID_TXN_STATE);
+  EXPECT_TRUE(harness_.written().empty());
+  // The refused one's watch is over, so that it stands in nobody's way.
+  EXPECT_EQ(send(watch(), false), ErrorCode::NONE);
+}
+
+TEST_F(MarkerFromTheWire, IsRefusedWhenSomethingWasStagedMeanwhile) {
+  const WatchProducer::Reply watched = watch();
+  ASSERT_TRUE(harness_.run(stage_of(key(), "m", 0, 4))[0].error.ok());
+  EXPECT_EQ(send(watched, false), ErrorCode::INVALID_TXN_STATE);
+  EXPECT_EQ(harness_.run(Describe{key()}).ranges.front().state, RecordState::TX_PENDING);
+}
+
+TEST_F(MarkerFromTheWire, IsRefusedWhileAStageIsUnderWay) {
+  const WatchProducer::Reply watched = watch();
+  const Stage stage = stage_of(key(), "m", 0, 4);
+  EXPECT_EQ(send(watched, false), ErrorCode::INVALID_TXN_STATE);
+  EXPECT_TRUE(harness_.run(stage)[0].error.ok()) << "its guard still stands";
+}
+
+TEST_F(MarkerFromTheWire, IsRefusedWhenAnotherMarkerCameMeanwhile) {
+  const WatchProducer::Reply watched = watch();
+  harness_.run(Marker{{{ProducerId(7), 3}, true, 0, 1}, harness_.producer(ProducerId(7)), {}});
+  EXPECT_EQ(send(watched, false), ErrorCode::INVALID_TXN_STATE);
+}
+
+TEST_F(MarkerFromTheWire, TheRulesOfEpochsComeFirst) {
+  ASSERT_TRUE(harness_.run(stage_of(key(), "m", 0, 4))[0].error.ok());
+  EXPECT_EQ(send(watch(), true, 2), ErrorCode::INVALID_PRODUCER_EPOCH);
+  EXPECT_EQ(send(watch(), true, 3, 2), ErrorCode::INVALID_PRODUCER_EPOCH);
+  EXPECT_EQ(send(watch(), true, 4, 2), ErrorCode::INVALID_TXN_STATE);
+  harness_.run(Marker{{{ProducerId(7), 4}, true, 0, 2}, harness_.producer(ProducerId(7)), {}});
+  EXPECT_EQ(send(watch(), true, 4, 2), ErrorCode::NONE) << "a repeat, and nothing is staged";
+  EXPECT_TRUE(harness_.written().empty());
+}
+
 TEST_F(ShareShardTest, IdleGroupsLoseTheirSoftStateOnly) {
   start(key(0, "g"));
   start(key(0, "h"));
