@@ -190,7 +190,7 @@ class Service : public MetadataService {
   Node node_;
   std::unique_ptr<Runner> runner_;
   Turns turns_;
-  bool storage_failed_ = false;         // a topic's records may be lost; until the next start
+  bool storage_failed_ = false;        // a topic's records may be lost; until the next start
   std::vector<MetadataImage> images_;  // by core; each touched by its core alone
   std::vector<std::function<void(const TopicImage&)>> listeners_;
 };

@@ -164,10 +164,9 @@ bool ShareShard::would_tear(const Marker& op) const {
   const auto first = soft_.guards_by_owner.lower_bound({owner, 0});
   const bool stands = watched.guard.incarnation == config_.incarnation &&
                       soft_.guards.contains(watched.guard.token);
-  const bool alone = first != soft_.guards_by_owner.end() &&
-                     first->second == watched.guard.token &&
-                     (std::next(first) == soft_.guards_by_owner.end() ||
-                      std::next(first)->first != owner);
+  const bool alone =
+      first != soft_.guards_by_owner.end() && first->second == watched.guard.token &&
+      (std::next(first) == soft_.guards_by_owner.end() || std::next(first)->first != owner);
   return op.from_the_wire->listed || !stands || !alone ||
          staged_records_of(op.marker.producer.id) != watched.staged_records;
 }

@@ -37,8 +37,7 @@ class ShareServiceTest : public ::testing::Test {
   std::vector<ShareRecord> records_of(int32_t partition) {
     std::vector<ShareRecord> out;
     for (int32_t at = 0; at < 2; ++at) {
-      for (const auto& encoded :
-           broker_.logs.partition(metadata::kShareStateTopic, at).records()) {
+      for (const auto& encoded : broker_.logs.partition(metadata::kShareStateTopic, at).records()) {
         const auto record = decode(encoded.key, encoded.value);
         const auto key = std::visit([](const auto& one) { return one.key; }, **record);
         if (key.partition == partition) out.push_back(**record);

@@ -1,0 +1,124 @@
+// LocalShareService: ShareService over the shards of this process.
+// share_service.cc: sessions, fetching, acknowledging. share_service_state.cc: delivery state, staging
+// and markers, topics that go. Ownership, threads and errors: share_service.h.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/share/share_fetcher.h"
+#include "broker/share/share_service.h"
+#include "broker/share/share_session.h"
+#include "broker/share/state_shards.h"
+
+namespace ackord::share {
+
+// The items of one request by the state partition that holds them, with their places in the
+// request.
+template <class Item>
+struct ByShard {
+  std::vector<size_t> places;
+  std::vector<Item> items;
+};
+
+// How the answer of a coordinator that is not there looks to a client of share RPCs (semantics
+// A.11).
+inline PartitionError unavailable(const Error& error) { return {error.code, error.message}; }
+
+class LocalShareService : public ShareService {
+ public:
+  LocalShareService(io::Environment& environment, log::LogService& log,
+                    metadata::MetadataService& metadata)
+      : environment_(environment),
+        log_(log),
+        metadata_(metadata),
+        shards_(environment, log, metadata),
+        fetcher_(environment, log, shards_) {
+    metadata.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
+    const auto cores = static_cast<int32_t>(environment.cores.size());
+    const int32_t slots = metadata.broker_config().group_share_max_share_sessions;
+    for (int32_t i = 0; i < cores; ++i) sessions_.emplace_back((slots + cores - 1) / cores);
+  }
+
+  io::Task<Result<void>> load() override;
+
+  io::Task<ShareFetchReply> fetch(ShareFetch call) override;
+  io::Task<ShareAcknowledgeReply> acknowledge(ShareAcknowledgeCall call) override;
+  void connection_closed(uint64_t connection_id) override;
+
+  io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
+                                 int32_t state_epoch, Offset start_offset) override;
+  io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) override;
+  io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
+                                             int32_t max_ranges) override;
+
+  io::Task<Result<std::vector<int32_t>>> state_partitions(
+      GroupId group, std::vector<TopicIdPartition> partitions) override;
+  io::Task<bool> already_staged(GroupId group, Owner owner,
+                                std::vector<AcknowledgePartition> partitions) override;
+  io::Task<Result<Guards>> take_guards(OwnerId owner,
+                                       std::vector<int32_t> state_partitions) override;
+  io::Task<std::vector<Stage::PartitionReply>> stage(
+      GroupId group, Owner owner, std::string member, Guards guards,
+      std::vector<AcknowledgePartition> partitions) override;
+  io::Task<ErrorCode> write_marker(int32_t state_partition, log::EndMarker marker) override;
+  io::Task<Result<WatchProducer::Reply>> watch_producer(int32_t state_partition,
+                                                        ProducerId producer_id) override;
+  io::Task<ErrorCode> write_foreign_marker(int32_t state_partition, log::EndMarker marker,
+                                           Marker::FromTheWire from_the_wire) override;
+
+ private:
+  const io::Core& session_core(const GroupId& group) const {
+    return environment_.core(std::hash<GroupId>()(group));
+  }
+  io::Task<Result<SessionStep>> accept_session(const io::Core& core, SessionRequest request) {
+    co_return sessions_[static_cast<size_t>(core.index)].accept(request);
+  }
+  // The topic of a share partition, or the error that its entry is answered.
+  Result<std::shared_ptr<const metadata::TopicImage>> source_of(
+      const TopicIdPartition& partition) const;
+
+  io::Task<std::vector<PartitionError>> acknowledge_all(
+      GroupId group, std::string member, int8_t max_type,
+      std::vector<AcknowledgePartition> partitions);
+  io::Task<void> poll(const ShareFetch& call, std::vector<TopicIdPartition> partitions,
+                      ShareFetchReply& reply);
+  io::Task<bool> poll_once(const ShareFetch& call, const std::vector<TopicIdPartition>& partitions,
+                           metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup,
+                           ShareFetchReply& reply);
+  io::Task<void> release(GroupId group, std::string member,
+                         std::vector<TopicIdPartition> partitions, bool last_of_group);
+  io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);
+  io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op);
+  io::Task<Result<Marker::Reply>> marker_here(int32_t index, Marker op);
+  io::Task<ErrorCode> write(int32_t index, Marker op);
+  // NONE: the state partition is there.
+  ErrorCode check_state_partition(int32_t index) const;
+  void topic_removed(const metadata::TopicImage& topic);
+  io::Task<Result<void>> delete_here(int32_t index, std::vector<Uuid> topics);
+  io::Task<Result<void>> sweep_here(int32_t index);
+
+  template <class Item>
+  std::map<int32_t, ByShard<Item>> by_shard(const GroupId& group, std::vector<Item> items) const {
+    std::map<int32_t, ByShard<Item>> shards;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const SharePartitionKey key{group, items[i].partition.topic_id, items[i].partition.partition};
+      auto& shard = shards[shards_.index_of(key)];
+      shard.places.push_back(i);
+      shard.items.push_back(std::move(items[i]));
+    }
+    return shards;
+  }
+
+  io::Environment& environment_;
+  log::LogService& log_;
+  metadata::MetadataService& metadata_;
+  mutable StateShards shards_;
+  ShareFetcher fetcher_;
+  std::vector<ShareSessions> sessions_;  // by core
+};
+
+}  // namespace ackord::share
