@@ -1,6 +1,6 @@
 // LocalShareService: ShareService over the shards of this process.
-// share_service.cc: sessions, fetching, acknowledging. share_service_state.cc: delivery state, staging
-// and markers, topics that go. Ownership, threads and errors: share_service.h.
+// share_service.cc: sessions, fetching, acknowledging. share_service_state.cc: delivery state,
+// staging and markers, topics that go. Ownership, threads and errors: share_service.h.
 #pragma once
 
 #include <map>
