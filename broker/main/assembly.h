@@ -45,6 +45,7 @@ class Assembly {
   api::Dispatch& dispatch() { return *dispatch_; }
   log::LogService& log() { return *log_; }
   metadata::MetadataService& metadata() { return *metadata_; }
+  share::ShareService& share() { return *share_; }
 
  private:
   class ShareInitializer;

@@ -8,7 +8,16 @@ namespace {
 // The wall clock of every run starts here.
 constexpr TimeMs kWallStartMs = 1'800'000'000'000;
 
+// How often, in a calm run and in a wild one, a core is held up before its next piece of work, and
+// for how long at most.
+constexpr double kStallChances[] = {0, 0.005, 0.05};
+constexpr uint64_t kLongestStallUs = 30'000;
+
 }  // namespace
+
+SimScheduler::SimScheduler(uint64_t seed) : random(seed) {
+  stall_chance_ = kStallChances[random.below(std::size(kStallChances))];
+}
 
 uint64_t SimRandom::next() {
   // splitmix64
@@ -88,14 +97,26 @@ void SimScheduler::forget(SimExecutor& executor) {
                 [&executor](const auto& timer) { return timer.second.executor == &executor; });
 }
 
+// The timer is only there to let time pass.
+void SimScheduler::stall(SimExecutor& executor) {
+  const auto delay_us = static_cast<int64_t>(1 + random.below(kLongestStallUs));
+  executor.stalled_until_us_ = now_us_ + delay_us;
+  after(delay_us, executor, [] {});
+}
+
 bool SimScheduler::step() {
   ++steps_;
   std::vector<SimExecutor*> ready;
   for (SimExecutor* executor : executors_) {
-    if (!executor->idle()) ready.push_back(executor);
+    if (this->ready(*executor)) ready.push_back(executor);
   }
   if (!ready.empty()) {
-    ready[random.below(ready.size())]->run_one();
+    SimExecutor& next = *ready[random.below(ready.size())];
+    if (random.chance(stall_chance_)) {
+      stall(next);
+    } else {
+      next.run_one();
+    }
     return true;
   }
   if (timers_.empty()) return false;

@@ -1,10 +1,10 @@
 // SimScheduler: all executors and all time of one simulated run, on one thread, in an order that
 // the seed decides.
 //
-// Each SimExecutor keeps the order of its posts (as a core does); which executor goes next, and how
-// long a disk or the network takes, is random. Time stands still while anything can run and then
-// jumps to the next timer. The same seed gives the same run: nothing here looks at a real clock, an
-// address or a hash order.
+// Each SimExecutor keeps the order of its posts (as a core does); which executor goes next, how
+// long a disk or the network takes, and when a core is held up for a while, is random. Time stands
+// still while anything can run and then jumps to the next timer. The same seed gives the same run:
+// nothing here looks at a real clock, an address or a hash order.
 #pragma once
 
 #include <coroutine>
@@ -52,8 +52,10 @@ class SimExecutor : public io::Executor {
   void drop();
 
  private:
+  friend class SimScheduler;
   SimScheduler& scheduler_;
   std::deque<std::function<void()>> queue_;
+  int64_t stalled_until_us_ = 0;
 };
 
 // The clock of one executor. `wall` may jump; steady time does not.
@@ -75,7 +77,7 @@ class SimClock : public io::Clock {
 
 class SimScheduler {
  public:
-  explicit SimScheduler(uint64_t seed) : random(seed) {}
+  explicit SimScheduler(uint64_t seed);
 
   // Runs one piece of work, or lets time pass to the next timer; false when nothing will ever
   // happen again.
@@ -96,6 +98,10 @@ class SimScheduler {
     SimExecutor* executor;
     std::function<void()> work;
   };
+  bool ready(const SimExecutor& executor) const {
+    return !executor.idle() && executor.stalled_until_us_ <= now_us_;
+  }
+  void stall(SimExecutor& executor);
   TimerKey add(int64_t at_us, SimExecutor& executor, std::function<void()> work);
   void forget(SimExecutor& executor);
 
@@ -104,6 +110,7 @@ class SimScheduler {
   uint64_t last_timer_ = 0;
   uint64_t steps_ = 0;
   int64_t now_us_ = 1'000'000;
+  double stall_chance_ = 0;
 };
 
 }  // namespace ackord::simulation

@@ -87,6 +87,15 @@ io::Task<void> SimBroker::serve(std::shared_ptr<api::Client> client,
   }
 }
 
+void SimBroker::repeat_marker(int32_t state_partition, log::EndMarker marker) {
+  io::spawn(*machine_->executors.front(), write_marker(state_partition, marker));
+}
+
+io::Task<void> SimBroker::write_marker(int32_t state_partition, log::EndMarker marker) {
+  auto writing = machine_->assembly->share().write_marker(state_partition, marker);
+  (void)co_await std::move(writing);
+}
+
 void SimBroker::disconnect(std::shared_ptr<api::Client> client) {
   const size_t core = client->connection_id % machine_->cores.size();
   machine_->executors[core]->post(

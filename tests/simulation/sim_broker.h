@@ -32,10 +32,12 @@ class SimBroker {
   void receive(std::shared_ptr<api::Client> client, std::vector<std::byte> frame, Reply reply);
   std::shared_ptr<api::Client> connect();
   void disconnect(std::shared_ptr<api::Client> client);
+  void repeat_marker(int32_t state_partition, log::EndMarker marker);
 
  private:
   struct Machine;
   io::Task<void> run(std::function<void(Result<void>)> started);
+  io::Task<void> write_marker(int32_t state_partition, log::EndMarker marker);
   io::Task<void> serve(std::shared_ptr<api::Client> client,
                        std::shared_ptr<const std::vector<std::byte>> frame, Reply reply);
 

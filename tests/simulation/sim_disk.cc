@@ -45,8 +45,9 @@ struct Delay {
 
 class SimFile : public io::File {
  public:
-  SimFile(SimScheduler& scheduler, std::string path, std::shared_ptr<SimDisk::Inode> inode)
-      : scheduler_(scheduler), path_(std::move(path)), inode_(std::move(inode)) {}
+  SimFile(SimScheduler& scheduler, SimDisk& disk, std::string path,
+          std::shared_ptr<SimDisk::Inode> inode)
+      : scheduler_(scheduler), disk_(disk), path_(std::move(path)), inode_(std::move(inode)) {}
 
   const std::string& path() const override { return path_; }
   int native_handle() const override { return -1; }
@@ -97,6 +98,8 @@ class SimFile : public io::File {
     const size_t size = inode->now.size();
     Delay delay{scheduler_, disk_delay_us(scheduler_.random)};
     co_await delay;
+    if (std::exchange(disk_.fail_next_datasync_, false))
+      co_return error(ErrorCode::KAFKA_STORAGE_ERROR, path_ + ": the disk has failed");
     put(*inode, sectors, size);
     co_return Result<void>();
   }
@@ -152,6 +155,7 @@ class SimFile : public io::File {
   }
 
   SimScheduler& scheduler_;
+  SimDisk& disk_;
   std::string path_;
   std::shared_ptr<SimDisk::Inode> inode_;
 };
@@ -197,6 +201,7 @@ void SimDisk::crash(SimRandom& random) {
   }
   names_ = after;
   durable_names_ = std::move(after);
+  fail_next_datasync_ = false;
 }
 
 Result<std::shared_ptr<io::File>> SimFileSystem::open(const std::string& path, io::OpenMode mode) {
@@ -210,7 +215,7 @@ Result<std::shared_ptr<io::File>> SimFileSystem::open(const std::string& path, i
   } else if (mode == io::OpenMode::kCreateNew) {
     return error(ErrorCode::KAFKA_STORAGE_ERROR, path + ": exists");
   }
-  return std::shared_ptr<io::File>(std::make_shared<SimFile>(scheduler_, path, at->second));
+  return std::shared_ptr<io::File>(std::make_shared<SimFile>(scheduler_, disk_, path, at->second));
 }
 
 bool SimFileSystem::exists(const std::string& path) const {

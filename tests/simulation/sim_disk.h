@@ -32,6 +32,8 @@ class SimDisk {
 
   // The power fails and comes back: only what is on the disk is left.
   void crash(SimRandom& random);
+  // The next datasync that ends says that it failed, and has put nothing on the disk.
+  void fail_next_datasync() { fail_next_datasync_ = true; }
 
  private:
   friend class SimFileSystem;
@@ -40,6 +42,7 @@ class SimDisk {
 
   std::map<std::string, Entry> names_;
   std::map<std::string, Entry> durable_names_;
+  bool fail_next_datasync_ = false;
 };
 
 class SimFileSystem : public io::FileSystem {

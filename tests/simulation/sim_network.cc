@@ -9,6 +9,12 @@ struct SimNetwork::Await {
   void await_resume() noexcept {}
 };
 
+namespace {
+
+constexpr double kLossChance = 0.007;
+
+}  // namespace
+
 int64_t SimNetwork::delay_us() {
   return static_cast<int64_t>(scheduler_.random.chance(0.05) ? scheduler_.random.below(50000)
                                                              : 20 + scheduler_.random.below(300));
@@ -36,16 +42,29 @@ io::Task<std::optional<std::vector<std::byte>>> SimNetwork::exchange(
   const uint64_t id = ++calls_;
   auto pending = std::make_shared<Pending>();
   pending_.emplace(id, pending);
+  const bool lose_request = scheduler_.random.chance(kLossChance);
+  const bool lose_answer = scheduler_.random.chance(kLossChance);
   scheduler_.after(
-      delay_us(), clients_, [this, id, life, client, frame = std::move(frame)]() mutable {
+      delay_us(), clients_,
+      [this, id, life, client, lose_request, lose_answer, frame = std::move(frame)]() mutable {
         if (life != life_ || broker_ == nullptr) return;
-        broker_->receive(client, std::move(frame),
-                         [this, id](std::optional<std::vector<std::byte>> answer) {
-                           scheduler_.after(delay_us(), clients_,
-                                            [this, id, answer = std::move(answer)]() mutable {
-                                              finish(id, std::move(answer));
-                                            });
-                         });
+        if (lose_request) {
+          disconnect(client, life);
+          finish(id, std::nullopt);
+          return;
+        }
+        broker_->receive(
+            client, std::move(frame),
+            [this, id, life, client, lose_answer](std::optional<std::vector<std::byte>> answer) {
+              if (lose_answer) {
+                disconnect(client, life);
+                answer.reset();
+              }
+              scheduler_.after(delay_us(), clients_,
+                               [this, id, answer = std::move(answer)]() mutable {
+                                 finish(id, std::move(answer));
+                               });
+            });
       });
   Await await{pending};
   co_await await;

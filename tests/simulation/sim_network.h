@@ -1,5 +1,6 @@
 // SimNetwork: between clients and the broker. Requests and answers take a random time, of different
-// connections in any order; a crash of the broker loses what is on the way and every connection.
+// connections in any order; some are lost together with their connection; a crash of the broker
+// loses what is on the way and every connection.
 #pragma once
 
 #include <coroutine>
@@ -35,6 +36,10 @@ class SimNetwork {
                                                            std::vector<std::byte> frame);
   std::shared_ptr<api::Client> connect() { return broker_ ? broker_->connect() : nullptr; }
   void disconnect(const std::shared_ptr<api::Client>& client, uint64_t life);
+  // A marker of a coordinator that repeats itself: it reaches the share state without a client.
+  void repeat_marker(int32_t state_partition, log::EndMarker marker) {
+    if (broker_) broker_->repeat_marker(state_partition, marker);
+  }
 
  private:
   struct Pending {
@@ -78,7 +83,10 @@ class SimConnection {
     request.encode(out, version);
     auto exchanging = network_.exchange(client_, life_, out.finish().copy());
     std::optional<std::vector<std::byte>> frame = co_await std::move(exchanging);
-    if (!frame) co_return std::nullopt;
+    if (!frame) {
+      client_ = nullptr;
+      co_return std::nullopt;
+    }
     frames_ = std::make_shared<std::vector<std::byte>>(std::move(*frame));
     protocol::Reader reader(*frames_);
     reader.int32();

@@ -1,6 +1,7 @@
 // SimWorker: one consumer and one transactional producer of the simulated job, raw protocol, with
-// every habit that a real one has or should not have: lost answers, repeated and delayed requests,
-// locks that expire while it thinks, a pause in the middle of a transaction.
+// every habit that a real one has or should not have: repeated and delayed requests, locks that
+// expire while it thinks, a pause in the middle of a transaction, sessions that it drops, an abort
+// while a stage is still under way, a commit although a stage was refused.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,8 @@
 #include "protocol/generated/init_producer_id_response.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
+#include "protocol/generated/share_acknowledge_request.h"
+#include "protocol/generated/share_acknowledge_response.h"
 #include "protocol/generated/share_fetch_request.h"
 #include "protocol/generated/share_fetch_response.h"
 #include "protocol/generated/share_group_heartbeat_request.h"
@@ -32,6 +35,7 @@ inline constexpr const char* kGroup = "job";
 inline constexpr const char* kLines = "lines";
 inline constexpr const char* kProcessed = "processed";
 inline constexpr int32_t kPartitions = 2;
+inline constexpr int32_t kStatePartitions = 2;
 
 class SimWorker {
  public:
@@ -40,6 +44,8 @@ class SimWorker {
     std::string transactional_id;
     bool transaction_version_2 = true;  // Produce v12 and EndTxn v5, or Produce v11 and EndTxn v4
     bool sleeps_once = false;           // long enough in a transaction that another takes its place
+    bool has_twin = false;              // another worker uses the same transactional id
+    bool plain = false;                 // no transactions: rejects plainly, releases the rest
   };
 
   // `lines` is the source topic's id. All but `world` is copied; the worker outlives its run().
@@ -51,20 +57,31 @@ class SimWorker {
   bool asleep() const { return asleep_; }
 
  private:
-  enum class Step { kDone, kAbort, kFenced };
+  // kRefused: a stage failed for good, so that the transaction may not commit (protocol 1.3).
+  enum class Step { kDone, kAbort, kRefused, kFenced };
+  using Records = std::vector<SourceRecord>;
 
   io::Task<bool> init_producer();
   io::Task<bool> heartbeat();
   // Records that were handed out; also those that this worker still holds from before (their lock
   // had expired).
   io::Task<std::vector<SourceRecord>> fetch();
-  io::Task<Step> transaction(std::vector<SourceRecord> records);
+  io::Task<Step> transaction(Records records);
+  // Outputs and acknowledgements of the records, in the order that chance wants.
+  io::Task<Step> work(const Records& records);
+  io::Task<Step> work_on(Records records, bool outputs_first);
+  io::Task<Step> think_too_long(const Records& held);
+  io::Task<Step> stage_and_abort(const Records& records);
+  io::Task<void> acknowledge_plainly(Records records);
   io::Task<Step> begin();
   io::Task<Step> produce_all(const std::vector<SourceRecord>& records);
   io::Task<Step> produce(int32_t partition, std::vector<SourceRecord> records);
-  io::Task<Step> stage(const std::vector<SourceRecord>& records);
+  io::Task<Step> add_partition(int32_t partition);
+  io::Task<Step> stage(const Records& records);
+  Step judge(const protocol::TxnShareAcknowledgeResponse& response, bool& retry);
   io::Task<Step> end(bool commit);
   io::Task<void> send_later(protocol::TxnShareAcknowledgeRequest request, int64_t delay_ms);
+  io::Task<void> repeat_markers(log::EndMarker marker, int64_t delay_ms);
   io::Task<void> think(int64_t up_to_ms);
   void note(const std::string& what) {
     world_.ledger.note(world_.scheduler.now_us(), options_.name, what);
@@ -85,6 +102,8 @@ class SimWorker {
   bool producer_ready_ = false;
   int64_t start_ms_ = -1;
   std::map<int32_t, int32_t> sequences_;
+  bool careless_ = false;        // goes on after a refused stage, and commits
+  bool stage_is_first_ = false;  // of this transaction, which nobody can have ended yet
   bool asleep_ = false;
   bool has_slept_ = false;
 };

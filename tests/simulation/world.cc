@@ -5,15 +5,19 @@
 namespace ackord::simulation {
 namespace {
 
-// A run takes some thousand steps; the crash lies anywhere in it, sometimes before the first
-// answer.
+// A run takes some thousand steps; the crashes lie anywhere in it, the first one sometimes before
+// the first answer.
+constexpr uint64_t kMostCrashes = 3;
 constexpr uint64_t kCrashWithin = 4000;
+constexpr double kFailedDatasyncChance = 0.1;
+constexpr double kPowerLossChance = 0.7;
 
 metadata::BrokerConfig small_broker() {
   metadata::BrokerConfig config;
   config.offsets_topic_num_partitions = 2;
   config.transaction_state_log_num_partitions = 2;
   config.share_coordinator_state_topic_num_partitions = 2;
+  config.group_share_max_delivery_count_limit = 100;
   // Snapshots happen within a run.
   config.share_coordinator_snapshot_update_records_per_snapshot = 7;
   return config;
@@ -23,8 +27,9 @@ metadata::BrokerConfig small_broker() {
 
 World::World(uint64_t seed)
     : scheduler(seed), clients(scheduler), clock(scheduler, clients), network(scheduler, clients) {
-  cores_ = static_cast<int>(1 + scheduler.random.below(2));
-  crash_at_ = 1 + scheduler.random.below(kCrashWithin);
+  cores_ = static_cast<int>(1 + scheduler.random.below(3));
+  crashes_left_ = scheduler.random.below(kMostCrashes + 1);
+  plan_crash();
   start_broker();
 }
 
@@ -38,6 +43,8 @@ World::~World() {
 void World::start_broker() {
   broker_ = std::make_unique<SimBroker>(scheduler, disk, cores_, small_broker());
   broker_->start([this](Result<void> result) {
+    const bool disk_failed = fail_datasync_at_ != 0 && scheduler.steps() >= fail_datasync_at_;
+    if (!result && disk_failed) return;  // as it should; the restart comes
     if (!result) {
       ledger.finding("the broker does not start: " + result.error().message);
       return;
@@ -47,12 +54,25 @@ void World::start_broker() {
   });
 }
 
+void World::plan_crash() {
+  crash_at_ = fail_datasync_at_ = 0;
+  if (crashes_left_ == 0) return;
+  --crashes_left_;
+  crash_at_ = scheduler.steps() + 1 + scheduler.random.below(kCrashWithin);
+  if (!scheduler.random.chance(kFailedDatasyncChance)) return;
+  fail_datasync_at_ = crash_at_;
+  crash_at_ += scheduler.random.below(kCrashWithin / 4);
+}
+
 void World::crash() {
-  crash_step = scheduler.steps();
-  ledger.note(scheduler.now_us(), "broker", "dies");
+  crash_steps.push_back(scheduler.steps());
+  // What a disk that has failed still holds is not to be trusted.
+  const bool power = fail_datasync_at_ != 0 || scheduler.random.chance(kPowerLossChance);
+  ledger.note(scheduler.now_us(), "broker", power ? "loses its power" : "is killed");
   network.broker_died();
   broker_.reset();
-  disk.crash(scheduler.random);
+  if (power) disk.crash(scheduler.random);
+  plan_crash();
   restart_at_us_ = scheduler.now_us() + static_cast<int64_t>(scheduler.random.below(3'000'000));
   // Something to wake up to, when everybody else waits for the broker.
   scheduler.after(restart_at_us_ - scheduler.now_us(), clients, [this] {
@@ -77,7 +97,11 @@ void World::run(io::Task<void> job, uint64_t steps_limit) {
       ledger.finding("nothing will ever happen again, and the job has not ended");
       return;
     }
-    if (crash_step == 0 && scheduler.steps() >= crash_at_) crash();
+    if (fail_datasync_at_ != 0 && scheduler.steps() == fail_datasync_at_) {
+      ledger.note(scheduler.now_us(), "disk", "fails");
+      disk.fail_next_datasync();
+    }
+    if (crash_at_ != 0 && scheduler.steps() >= crash_at_ && broker_) crash();
   }
 }
 

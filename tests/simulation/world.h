@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/simulation/ledger.h"
 #include "tests/simulation/scheduler.h"
@@ -17,7 +18,7 @@ struct Report {
   uint64_t seed = 0;
   uint64_t steps = 0;
   int64_t simulated_ms = 0;
-  uint64_t crash_step = 0;
+  std::vector<uint64_t> crash_steps;
   Ledger ledger;
   bool failed() const { return !ledger.findings().empty(); }
 };
@@ -27,8 +28,10 @@ class World {
   explicit World(uint64_t seed);
   ~World();
 
-  // Runs `job` (a task of the clients' core) to its end, with one crash at a random step after
-  // `crash_after` steps of it. A job that never ends is a finding.
+  // Runs `job` (a task of the clients' core) to its end, with up to three crashes on the way: the
+  // power fails, or the process is killed and the page cache stays; now and then a datasync fails
+  // first, and the broker runs on without that log until somebody restarts it. A job that never
+  // ends is a finding.
   void run(io::Task<void> job, uint64_t steps_limit);
 
   SimScheduler scheduler;
@@ -37,12 +40,13 @@ class World {
   SimClock clock;
   SimNetwork network;
   Ledger ledger;
-  uint64_t crash_step = 0;
+  std::vector<uint64_t> crash_steps;
   // The broker's first life has begun and the job may start.
   bool finished = false;
 
  private:
   void start_broker();
+  void plan_crash();
   void crash();
   static io::Task<void> finishing(io::Task<void> job, bool& finished);
 
@@ -50,7 +54,9 @@ class World {
   int cores_;
   bool starting_ = false;
   int64_t restart_at_us_ = -1;
-  uint64_t crash_at_ = 0;
+  uint64_t crashes_left_ = 0;
+  uint64_t crash_at_ = 0;          // 0: none to come
+  uint64_t fail_datasync_at_ = 0;  // 0: none fails before it
 };
 
 }  // namespace ackord::simulation

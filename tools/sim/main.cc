@@ -20,13 +20,11 @@ struct Options {
 void print(const ackord::simulation::Report& report, bool with_story) {
   const auto& ledger = report.ledger;
   std::printf(
-      "seed %llu: %s, %zu records, %d commits, %d aborts, %d fenced, %d redeliveries, crash at "
-      "step %llu of %llu, "
-      "%lld s simulated\n",
+      "seed %llu: %s, %zu records, %d commits, %d aborts, %d fenced, %d redeliveries, %zu crashes, "
+      "%llu steps, %lld s simulated\n",
       static_cast<unsigned long long>(report.seed), report.failed() ? "FAILED" : "ok",
       ledger.produced_count(), ledger.commits, ledger.aborts, ledger.fenced, ledger.redeliveries,
-      static_cast<unsigned long long>(report.crash_step),
-      static_cast<unsigned long long>(report.steps),
+      report.crash_steps.size(), static_cast<unsigned long long>(report.steps),
       static_cast<long long>(report.simulated_ms / 1000));
   if (with_story) {
     for (const std::string& line : ledger.story()) std::printf("  %s\n", line.c_str());
@@ -38,7 +36,7 @@ void print(const ackord::simulation::Report& report, bool with_story) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Runs Ackord's main job on a simulated machine, with a crash at a random moment.",
+  CLI::App app{"Runs Ackord's main job on a simulated machine, with crashes at random moments.",
                "ackord-sim"};
   app.add_option("--seed", options.seed, "first seed")->capture_default_str();
   app.add_option("--count", options.count, "how many seeds, one after the other")
