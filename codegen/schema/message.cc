@@ -189,7 +189,10 @@ Message parse_message(std::string_view text, const std::string& file) {
   Struct root;
   root.name = message.name;
   root.versions = message.valid;
-  root.fields = read_fields(from, place, declared);
+  // A message that was removed says only that.
+  if (!message.valid.empty() || from.contains("fields")) {
+    root.fields = read_fields(from, place, declared);
+  }
   for (Field& field : root.fields) {
     if (std::find(kTaken.begin(), kTaken.end(), field.member) != kTaken.end())
       field.member.push_back('_');
