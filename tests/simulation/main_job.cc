@@ -102,6 +102,8 @@ class MainJob {
   io::Task<int64_t> lag();
   io::Task<void> check();
   io::Task<bool> nothing_staged();
+  io::Task<protocol::FetchResponse> fetch(const char* topic_name, int32_t partition, int64_t offset,
+                                          int8_t isolation_level);
   io::Task<void> read_outputs(int32_t partition);
   // The records of committed transactions in `bytes`; the offset after them.
   int64_t take_committed(std::span<const std::byte> bytes,
@@ -219,23 +221,32 @@ io::Task<void> MainJob::produce_lines() {
 }
 
 // All that was produced, once nothing more is.
+// Its records borrow from the connection: they live until the next call.
+io::Task<protocol::FetchResponse> MainJob::fetch(const char* topic_name, int32_t partition,
+                                                 int64_t offset, int8_t isolation_level) {
+  protocol::FetchRequest request;
+  request.max_bytes = 1 << 24;
+  request.isolation_level = isolation_level;
+  auto& topic = request.topics.emplace_back();
+  topic.topic = TopicName(topic_name);
+  auto& target = topic.partitions.emplace_back();
+  target.partition = partition;
+  target.fetch_offset = offset;
+  target.partition_max_bytes = 1 << 24;
+  auto fetching = until<protocol::FetchRequest, protocol::FetchResponse>(
+      std::move(request), 11, [](const protocol::FetchResponse& response) {
+        return response.error_code == ErrorCode::NONE &&
+               response.responses[0].partitions[0].error_code == ErrorCode::NONE;
+      });
+  protocol::FetchResponse response = co_await std::move(fetching);
+  co_return std::move(response);
+}
+
 io::Task<void> MainJob::read_lines(int32_t partition) {
   int64_t next = 0;
   int64_t end = 0;
   do {
-    protocol::FetchRequest request;
-    request.max_bytes = 1 << 24;
-    auto& topic = request.topics.emplace_back();
-    topic.topic = TopicName(kLines);
-    auto& target = topic.partitions.emplace_back();
-    target.partition = partition;
-    target.fetch_offset = next;
-    target.partition_max_bytes = 1 << 24;
-    auto fetching = until<protocol::FetchRequest, protocol::FetchResponse>(
-        std::move(request), 11, [](const protocol::FetchResponse& response) {
-          return response.error_code == ErrorCode::NONE &&
-                 response.responses[0].partitions[0].error_code == ErrorCode::NONE;
-        });
+    auto fetching = fetch(kLines, partition, next, 0);
     const protocol::FetchResponse response = co_await std::move(fetching);
     const auto& data = response.responses[0].partitions[0];
     end = data.high_watermark;
@@ -320,20 +331,7 @@ io::Task<void> MainJob::read_outputs(int32_t partition) {
   int64_t end = 0;
   int attempts = 0;
   do {
-    protocol::FetchRequest request;
-    request.max_bytes = 1 << 24;
-    request.isolation_level = 1;
-    auto& topic = request.topics.emplace_back();
-    topic.topic = TopicName(kProcessed);
-    auto& target = topic.partitions.emplace_back();
-    target.partition = partition;
-    target.fetch_offset = next;
-    target.partition_max_bytes = 1 << 24;
-    auto fetching = until<protocol::FetchRequest, protocol::FetchResponse>(
-        std::move(request), 11, [](const protocol::FetchResponse& response) {
-          return response.error_code == ErrorCode::NONE &&
-                 response.responses[0].partitions[0].error_code == ErrorCode::NONE;
-        });
+    auto fetching = fetch(kProcessed, partition, next, 1);
     const protocol::FetchResponse response = co_await std::move(fetching);
     const auto& data = response.responses[0].partitions[0];
     end = data.high_watermark;
