@@ -173,8 +173,8 @@ class Json {
               "& message, int16_t version) { return write_json(version, message); }");
     out_.line();
     out_.open("Result<void> from_json(const boost::json::value& from, int16_t version, " + name +
-              "& out) {");
-    out_.line("JsonReader in;");
+              "& out, Missing missing) {");
+    out_.line("JsonReader in(missing);");
     out_.line("read_json(in, from, version, out);");
     out_.line("return in.result(" + name + "::kName);");
     out_.close();
@@ -188,9 +188,11 @@ class Json {
     out_.line("return to_json(*message, version);");
     out_.close("},");
     out_.open(
-        "[](const boost::json::value& from, int16_t version, Writer& out) -> Result<size_t> {");
+        "[](const boost::json::value& from, int16_t version, Writer& out, Missing missing) "
+        "-> Result<size_t> {");
     out_.line(name + " message;");
-    out_.line("if (auto read = from_json(from, version, message); !read) return read.error();");
+    out_.line("auto read = from_json(from, version, message, missing);");
+    out_.line("if (!read) return read.error();");
     out_.line("message.encode(out, version);");
     out_.line("return message.size(version);");
     out_.close("},");
@@ -217,13 +219,15 @@ std::string emit_json_header(const Message& message) {
   out.line("#include <cstdint>");
   out.line();
   out.line("#include \"protocol/generated/" + snake_case(message.name) + ".h\"");
+  out.line("#include \"protocol/json/missing.h\"");
   out.line();
   out.line("namespace ackord::protocol {");
   out.line();
   out.line("// Kafka's JSON form: see protocol/json/json_message.h. What is read owns its bytes.");
   out.line("boost::json::value to_json(const " + message.name + "& message, int16_t version);");
   out.line("Result<void> from_json(const boost::json::value& from, int16_t version, " +
-           message.name + "& out);");
+           message.name + "& out,");
+  out.line("                       Missing missing = Missing::kRefused);");
   out.line();
   out.line("}  // namespace ackord::protocol");
   return out.take();

@@ -31,7 +31,7 @@ const json::value* JsonReader::Struct::find(std::string_view name, bool required
   const json::value* value = object_->if_contains(name);
   if (value != nullptr) {
     ++found_;
-  } else if (required) {
+  } else if (required && in_.missing_ == Missing::kRefused) {
     in_.fail("missing");
   }
   return value;

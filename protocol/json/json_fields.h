@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/json/missing.h"
 #include "protocol/types/ids.h"
 #include "protocol/types/records.h"
 #include "protocol/types/result.h"
@@ -42,7 +43,7 @@ class JsonReader {
     ~Struct();
     Struct(const Struct&) = delete;
     Struct& operator=(const Struct&) = delete;
-    // nullptr when it is not there, which is a failure if it is required.
+    // nullptr when it is not there, which is a failure if it is required and may not be missing.
     const boost::json::value* find(std::string_view name, bool required);
 
    private:
@@ -50,6 +51,8 @@ class JsonReader {
     const boost::json::object* object_;
     size_t found_ = 0;
   };
+
+  explicit JsonReader(Missing missing) : missing_(missing) {}
 
   bool ok() const { return failure_.empty(); }
   // INVALID_REQUEST with the first failure, if there was one.
@@ -80,6 +83,7 @@ class JsonReader {
   std::vector<std::byte> bytes(const boost::json::value& value);
   void fail(std::string_view reason);
 
+  Missing missing_;
   std::string_view field_;  // the one that was looked up last
   std::string failure_;
 };

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/json/missing.h"
 #include "protocol/types/result.h"
 #include "protocol/wire/reader.h"
 #include "protocol/wire/writer.h"
@@ -22,7 +23,8 @@ struct JsonMessage {
   int16_t max_version;
   Result<boost::json::value> (*decode)(Reader& in, int16_t version);
   // Answers what the message's size() says.
-  Result<size_t> (*encode)(const boost::json::value& from, int16_t version, Writer& out);
+  Result<size_t> (*encode)(const boost::json::value& from, int16_t version, Writer& out,
+                           Missing missing);
   // What the message's to_string() says.
   Result<std::string> (*print)(Reader& in, int16_t version);
 };

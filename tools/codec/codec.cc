@@ -68,7 +68,7 @@ Result<std::vector<std::byte>> encode(std::string_view message, int16_t version,
   const auto found = find(message);
   if (!found) return found.error();
   protocol::Writer out;
-  const auto size = (*found)->encode(from, version, out);
+  const auto size = (*found)->encode(from, version, out, protocol::Missing::kRefused);
   if (!size) return size.error();
   std::vector<std::byte> bytes = out.finish().copy();
   if (bytes.size() != *size) {
