@@ -85,6 +85,26 @@ Value TxnProducer::try_init(const InitOptions& options) {
   return kit_->ask("InitProducerId", options.version, init_request(id_, options));
 }
 
+void TxnProducer::init_until(int16_t epoch) {
+  constexpr int kInFlight = 200;
+  const Object request = init_request(id_);
+  std::vector<Sent> sent;
+  while (identity_.epoch < epoch) {
+    const int count = std::min<int>(kInFlight, epoch - identity_.epoch);
+    for (int i = 0; i < count; ++i)
+      sent.push_back(kit_->first().send("InitProducerId", 4, request));
+    for (const Sent& one : sent) {
+      const Value answer = kit_->first().receive(one);
+      answer["errorCode"].is_none();
+      answer["producerId"].is(identity_.id);
+      answer["producerEpoch"].is(identity_.epoch + 1);
+      ++identity_.epoch;
+    }
+    sent.clear();
+  }
+  next_sequence_.clear();
+}
+
 void TxnProducer::add(const Topic& topic, int32_t partition) {
   const Value answer = ask_until_free(
       *kit_, [&] { return only_partition(try_add({{topic, partition}})); }, "partitionErrorCode");

@@ -19,6 +19,8 @@ namespace ackord::conform {
 
 constexpr bool kCommit = true;
 constexpr bool kAbort = false;
+// The last epoch that a producer id is given to a producer with (32767 is for aborts).
+constexpr int16_t kLastEpoch = INT16_MAX - 1;
 
 struct ProducerIdentity {
   int64_t id = -1;
@@ -84,6 +86,8 @@ class TxnProducer {
 
   void init(const InitOptions& options = {});
   Value try_init(const InitOptions& options = {});
+  // Again and again, until the epoch is this: thousands of requests, many in flight.
+  void init_until(int16_t epoch);
 
   // AddPartitionsToTxn; needed in version 1 only, where produce() does it.
   void add(const Topic& topic, int32_t partition = 0);
