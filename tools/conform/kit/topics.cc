@@ -55,6 +55,19 @@ Topic create_topic(Kit& kit, int32_t partitions, const Configs& configs, const s
   return topic;
 }
 
+Topic grow_topic(Kit& kit, Topic topic, int32_t partitions) {
+  const Value answer = kit.ask(
+      "CreatePartitions", 3,
+      {{"topics",
+        list(Object{{"name", topic.name}, {"count", partitions}, {"assignments", nullptr}})},
+       {"timeoutMs", kTimeoutMs}});
+  answer["results"][0]["errorCode"].is_none();
+  topic.partitions = partitions;
+  kit.until("the new partitions of " + topic.name + " are led",
+            [&] { return led(describe_topic(kit, topic.name), topic) && has_logs(kit, topic); });
+  return topic;
+}
+
 Topic ghost_topic(Kit& kit) { return {kit.name("ghost"), kGhostId, 1}; }
 
 void delete_topic(Kit& kit, const Topic& topic) {

@@ -34,6 +34,8 @@ enum class ConfigOperation : int8_t { kSet = 0, kDelete = 1, kAppend = 2, kSubtr
 // Creates it, and waits until the broker leads all its partitions.
 Topic create_topic(Kit& kit, int32_t partitions = 1, const Configs& configs = {},
                    const std::string& name = {});
+// Grows it to this many partitions, and waits until the broker leads them.
+Topic grow_topic(Kit& kit, Topic topic, int32_t partitions);
 // A topic that does not exist, with an id that none has.
 Topic ghost_topic(Kit& kit);
 // Deletes it, and waits until Metadata does not know it.
