@@ -37,6 +37,16 @@ class Value {
   std::vector<Value> items() const;
   Value with(std::string_view field, const boost::json::value& value) const;
   bool has_item(std::string_view field, const boost::json::value& value) const;
+  // The same for a std::string, which is no boost::json::value by itself. (Templates, so that a
+  // literal 0 is not taken for a text.)
+  template <std::same_as<std::string> Text>
+  Value with(std::string_view field, const Text& text) const {
+    return with(field, boost::json::value(text));
+  }
+  template <std::same_as<std::string> Text>
+  bool has_item(std::string_view field, const Text& text) const {
+    return has_item(field, boost::json::value(text));
+  }
 
   int64_t number() const;
   bool truth() const;
@@ -55,6 +65,10 @@ class Value {
   // Expectations.
   void is(ErrorCode expected) const;
   void is(const boost::json::value& expected) const;
+  template <std::same_as<std::string> Text>
+  void is(const Text& expected) const {
+    is(boost::json::value(expected));
+  }
   void is_none() const { is(ErrorCode::NONE); }
   void is_one_of(std::initializer_list<ErrorCode> expected) const;
   void is_not(const boost::json::value& unexpected) const;
