@@ -128,13 +128,14 @@ io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest&
   }
   group::TxnOffsetCommit commit;
   commit.transactional_id = request.transactional_id;
-  commit.group = request.group_id;
   commit.producer = producer;
-  commit.generation_or_member_epoch = request.generation_id_or_member_epoch;
-  commit.member = request.member_id.str();
-  if (request.group_instance_id) commit.instance = request.group_instance_id->str();
-  commit.offsets = std::move(offsets);
-  commit.knows_group_id_not_found = context.api_version >= kFirstWithTopicIds;
+  commit.commit.group = request.group_id;
+  commit.commit.committer.generation_or_member_epoch = request.generation_id_or_member_epoch;
+  commit.commit.committer.member = request.member_id.str();
+  if (request.group_instance_id)
+    commit.commit.committer.instance = request.group_instance_id->str();
+  commit.commit.offsets = std::move(offsets);
+  commit.commit.knows_group_id_not_found = context.api_version >= kFirstWithTopicIds;
   auto committing = groups.txn_offset_commit(std::move(commit), *guard);
   const ErrorCode committed = co_await std::move(committing);
   co_return committed;

@@ -59,6 +59,14 @@ bool CommittedOffsets::staged(std::string_view group, const TopicPartition& part
   return in != groups_.end() && in->second.staged.contains(partition);
 }
 
+std::vector<TopicPartition> CommittedOffsets::partitions(std::string_view group) const {
+  std::vector<TopicPartition> out;
+  const auto in = groups_.find(group);
+  if (in == groups_.end()) return out;
+  for (const auto& [partition, unused] : in->second.committed) out.push_back(partition);
+  return out;
+}
+
 std::optional<int16_t> CommittedOffsets::open_epoch(ProducerId producer) const {
   const auto at = open_.find(producer);
   if (at == open_.end()) return std::nullopt;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "broker/coordinator/shard.h"
 #include "broker/group/group_records.h"
@@ -34,6 +35,8 @@ class CommittedOffsets {
   // Null when nothing is committed.
   const StoredOffset* committed(std::string_view group, const TopicPartition& partition) const;
   bool staged(std::string_view group, const TopicPartition& partition) const;
+  // Those of the group that have a committed offset, ascending.
+  std::vector<TopicPartition> partitions(std::string_view group) const;
   // The epoch of the producer's transaction that is open here.
   std::optional<int16_t> open_epoch(ProducerId producer) const;
 

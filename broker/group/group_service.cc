@@ -38,9 +38,8 @@ class GroupServiceImpl final : public GroupService {
                                         std::optional<uint64_t> guard) override;
   io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
       GroupId group, log::ProducerStamp producer) override;
-  io::Task<ErrorCode> commit_offsets(GroupId group, std::vector<OffsetToCommit> offsets) override;
-  io::Task<Result<CommittedOffset>> committed_offset(GroupId group,
-                                                     TopicPartition partition) override;
+  io::Task<ErrorCode> commit_offsets(OffsetsToCommit commit) override;
+  io::Task<Result<FetchedOffsets>> fetch_offsets(OffsetsToFetch fetch) override;
   io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) override;
 
  private:
@@ -289,7 +288,7 @@ io::Task<Result<std::optional<uint64_t>>> GroupServiceImpl::begin_txn_offset_com
 
 io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit,
                                                         std::optional<uint64_t> guard) {
-  auto finding = runner_of(commit.group);
+  auto finding = runner_of(commit.commit.group);
   Result<Runner*> runner = co_await std::move(finding);
   if (!runner) co_return runner.error().code;
   auto running =
@@ -309,18 +308,18 @@ io::Task<Result<Verdict>> GroupServiceImpl::commit_here(Runner& runner, TxnOffse
   co_return reply;
 }
 
-io::Task<ErrorCode> GroupServiceImpl::commit_offsets(GroupId group,
-                                                     std::vector<OffsetToCommit> offsets) {
-  CommitOffsets op{group, std::move(offsets)};
+io::Task<ErrorCode> GroupServiceImpl::commit_offsets(OffsetsToCommit commit) {
+  GroupId group = commit.group;
+  CommitOffsets op{std::move(commit)};
   auto running = run(std::move(group), std::move(op));
   Result<Verdict> reply = co_await std::move(running);
   if (!reply) co_return reply.error().code;
   co_return reply->error;
 }
 
-io::Task<Result<CommittedOffset>> GroupServiceImpl::committed_offset(GroupId group,
-                                                                     TopicPartition partition) {
-  FetchOffset op{group, std::move(partition)};
+io::Task<Result<FetchedOffsets>> GroupServiceImpl::fetch_offsets(OffsetsToFetch fetch) {
+  GroupId group = fetch.group;
+  FetchOffsets op{std::move(fetch)};
   return run(std::move(group), std::move(op));
 }
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/io/core.h"
@@ -84,17 +85,27 @@ struct OffsetToCommit {
   int32_t leader_epoch = -1;
   std::string metadata;
 };
-struct TxnOffsetCommit {
-  TransactionalId transactional_id;
-  GroupId group;
-  log::ProducerStamp producer;
+// On whose behalf offsets are committed. With nothing set: on nobody's, for a group without members.
+struct OffsetCommitter {
   int32_t generation_or_member_epoch = -1;
   std::string member;
   std::optional<std::string> instance;
-  std::vector<OffsetToCommit> offsets;
-  // False below version 6 of the request: where the group is not known, ILLEGAL_GENERATION stands
-  // for GROUP_ID_NOT_FOUND.
+  bool is_nobody() const {
+    return generation_or_member_epoch < 0 && member.empty() && !instance.has_value();
+  }
+};
+struct OffsetsToCommit {
+  GroupId group;
+  OffsetCommitter committer;
+  std::vector<OffsetToCommit> offsets;  // none: only the committer is checked
+  // False below version 9 of OffsetCommit and below version 6 of TxnOffsetCommit: where the group is
+  // not known, ILLEGAL_GENERATION stands for GROUP_ID_NOT_FOUND.
   bool knows_group_id_not_found = true;
+};
+struct TxnOffsetCommit {
+  TransactionalId transactional_id;
+  log::ProducerStamp producer;
+  OffsetsToCommit commit;
 };
 struct CommittedOffset {
   Offset offset = -1;  // -1: nothing is committed
@@ -105,6 +116,13 @@ struct CommittedOffset {
   bool unstable = false;  // an open transaction has an offset staged here
   friend bool operator==(const CommittedOffset&, const CommittedOffset&) = default;
 };
+struct OffsetsToFetch {
+  GroupId group;
+  // Absent: all that are committed.
+  std::optional<std::vector<TopicPartition>> partitions;
+};
+// In the order asked for; by topic and partition where all were.
+using FetchedOffsets = std::vector<std::pair<TopicPartition, CommittedOffset>>;
 
 class GroupService {
  public:
@@ -141,11 +159,11 @@ class GroupService {
   // commit joins the next transaction (KIP-890).
   virtual io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
       GroupId group, log::ProducerStamp producer) = 0;
-  // Commits outside any transaction, to a group without members. All or none.
-  virtual io::Task<ErrorCode> commit_offsets(GroupId group,
-                                             std::vector<OffsetToCommit> offsets) = 0;
-  virtual io::Task<Result<CommittedOffset>> committed_offset(GroupId group,
-                                                             TopicPartition partition) = 0;
+  // Commits outside any transaction. All or none. GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION),
+  // UNKNOWN_MEMBER_ID.
+  virtual io::Task<ErrorCode> commit_offsets(OffsetsToCommit commit) = 0;
+  // A group that is not known has nothing committed.
+  virtual io::Task<Result<FetchedOffsets>> fetch_offsets(OffsetsToFetch fetch) = 0;
 
   // The end of a transaction on one partition of `__consumer_offsets`: appended and in force when
   // it ends. NOT_LEADER_OR_FOLLOWER where the coordinator is not ready, UNKNOWN_TOPIC_OR_PARTITION,

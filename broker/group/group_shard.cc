@@ -7,28 +7,6 @@
 namespace ackord::group {
 namespace {
 
-OffsetCommit offset_record(std::string_view group, const OffsetToCommit& offset, TimeMs now_ms) {
-  OffsetCommit record;
-  record.key.group = String(group);
-  record.key.topic = String(offset.topic.sv());
-  record.key.partition = offset.partition;
-  auto& value = record.value.emplace();
-  value.offset = offset.offset;
-  value.leader_epoch = offset.leader_epoch;
-  value.metadata = offset.metadata;
-  value.commit_timestamp = now_ms;
-  value.topic_id = offset.topic_id;
-  return record;
-}
-
-std::vector<GroupRecord> offset_records(std::string_view group,
-                                        const std::vector<OffsetToCommit>& offsets, TimeMs now_ms) {
-  std::vector<GroupRecord> records;
-  for (const OffsetToCommit& offset : offsets)
-    records.emplace_back(offset_record(group, offset, now_ms));
-  return records;
-}
-
 std::vector<ShareGroupTopic> to_topics(const HeldTopics& held) {
   std::vector<ShareGroupTopic> topics;
   for (const auto& [id, topic] : held) {
@@ -285,79 +263,7 @@ GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator:
   return outcome;
 }
 
-// ---- offsets
-
-GroupShard::Outcome<std::optional<uint64_t>> GroupShard::decide(const BeginTxnOffsetCommit& op,
-                                                                io::Now now) const {
-  using Reply = Outcome<std::optional<uint64_t>>;
-  if (hard_.offsets.open_epoch(op.producer.id) == op.producer.epoch)
-    return Reply::answer(std::nullopt);
-  const auto given = soft_.guards.find(op.producer.id);
-  // Requests of one transaction share the guard; an older epoch does not take it away from a newer
-  // one.
-  const bool share =
-      given != soft_.guards.end() && given->second.producer.epoch >= op.producer.epoch;
-  const uint64_t token = share ? given->second.token : op.token;
-  auto outcome = Reply::answer(token);
-  if (!share)
-    outcome.effects.emplace_back(GuardGiven{op.producer, token, now.steady_ms + kGuardLifetimeMs});
-  return outcome;
-}
-
-bool GroupShard::guard_holds(const TxnOffsetCommitOp& op) const {
-  const log::ProducerStamp& producer = op.commit.producer;
-  if (hard_.offsets.open_epoch(producer.id) == producer.epoch) return true;
-  const auto given = soft_.guards.find(producer.id);
-  return given != soft_.guards.end() && given->second.producer == producer &&
-         given->second.token == op.guard;
-}
-
-ErrorCode GroupShard::check_commit(const TxnOffsetCommitOp& op) const {
-  const TxnOffsetCommit& commit = op.commit;
-  if (commit.producer.id.value < 0 || commit.producer.epoch < 0)
-    return ErrorCode::INVALID_PRODUCER_ID_MAPPING;
-  if (op.known && commit.producer.epoch < op.known->producer.epoch)
-    return ErrorCode::INVALID_PRODUCER_EPOCH;
-  if (!guard_holds(op)) return ErrorCode::INVALID_TXN_STATE;
-  if (share_group(commit.group.sv()) != nullptr) return ErrorCode::GROUP_ID_NOT_FOUND;
-  // A group that only holds offsets has no members; a commit that names none makes such a group.
-  if (commit.generation_or_member_epoch < 0) return ErrorCode::NONE;
-  if (hard_.offsets.holds(commit.group.sv())) return ErrorCode::UNKNOWN_MEMBER_ID;
-  return commit.knows_group_id_not_found ? ErrorCode::GROUP_ID_NOT_FOUND
-                                         : ErrorCode::ILLEGAL_GENERATION;
-}
-
-GroupShard::Outcome<Verdict> GroupShard::decide(const TxnOffsetCommitOp& op, io::Now now) const {
-  const ErrorCode error = check_commit(op);
-  if (error != ErrorCode::NONE || op.commit.offsets.empty())
-    return Outcome<Verdict>::answer({error});
-  Outcome<Verdict> outcome;
-  outcome.batches.push_back({offset_records(op.commit.group.sv(), op.commit.offsets, now.wall_ms),
-                             op.commit.producer, std::nullopt});
-  // The open transaction stands for the guard from now on.
-  if (soft_.guards.contains(op.commit.producer.id))
-    outcome.effects.emplace_back(GuardDropped{op.commit.producer.id});
-  return outcome;
-}
-
-GroupShard::Outcome<Verdict> GroupShard::decide(const CommitOffsets& op, io::Now now) const {
-  if (share_group(op.group.sv()) != nullptr)
-    return Outcome<Verdict>::answer({ErrorCode::GROUP_ID_NOT_FOUND});
-  return Outcome<Verdict>::of(offset_records(op.group.sv(), op.offsets, now.wall_ms), Verdict{});
-}
-
-GroupShard::Outcome<CommittedOffset> GroupShard::decide(const FetchOffset& op, io::Now) const {
-  CommittedOffset answer;
-  if (const StoredOffset* stored = hard_.offsets.committed(op.group.sv(), op.partition)) {
-    answer.offset = stored->value.offset;
-    answer.leader_epoch = stored->value.leader_epoch;
-    answer.metadata = stored->value.metadata.str();
-    answer.commit_timestamp_ms = stored->value.commit_timestamp;
-    answer.topic_id = stored->value.topic_id;
-  }
-  answer.unstable = hard_.offsets.staged(op.group.sv(), op.partition);
-  return Outcome<CommittedOffset>::answer(std::move(answer));
-}
+// ---- transactions
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const WriteMarker& op, io::Now) const {
   const bool open = op.known && op.known->current_txn_start_offset >= 0;

@@ -84,13 +84,11 @@ struct TxnOffsetCommitOp {
 };
 struct CommitOffsets {
   using Reply = Verdict;
-  GroupId group;
-  std::vector<OffsetToCommit> offsets;
+  OffsetsToCommit commit;
 };
-struct FetchOffset {
-  using Reply = CommittedOffset;
-  GroupId group;
-  TopicPartition partition;
+struct FetchOffsets {
+  using Reply = FetchedOffsets;
+  OffsetsToFetch fetch;
 };
 struct WriteMarker {
   using Reply = Verdict;
@@ -156,7 +154,7 @@ class GroupShard {
   Outcome<std::optional<uint64_t>> decide(const BeginTxnOffsetCommit& op, io::Now now) const;
   Outcome<Verdict> decide(const TxnOffsetCommitOp& op, io::Now now) const;
   Outcome<Verdict> decide(const CommitOffsets& op, io::Now now) const;
-  Outcome<CommittedOffset> decide(const FetchOffset& op, io::Now now) const;
+  Outcome<FetchedOffsets> decide(const FetchOffsets& op, io::Now now) const;
   Outcome<Verdict> decide(const WriteMarker& op, io::Now now) const;
   // Members whose session is over are removed; drops guards that nobody brought back.
   Outcome<TickReply> decide(const coordinator::Tick& tick, io::Now now) const;
@@ -189,7 +187,9 @@ class GroupShard {
   void apply_to_share_group(const ShareRecord& record);
   void drop_soft(const std::string& group, const ShareGroup& now);
   void drop_guard(ProducerId producer);
+  ErrorCode check_committer(const OffsetsToCommit& commit) const;
   ErrorCode check_commit(const TxnOffsetCommitOp& op) const;
+  CommittedOffset committed_offset(std::string_view group, const TopicPartition& partition) const;
   bool guard_holds(const TxnOffsetCommitOp& op) const;
 
   HardState hard_;

@@ -19,7 +19,7 @@ class Offsets : public ::testing::Test {
     return {TopicName("t"), topic_id(1), partition, value, 4, "note"};
   }
   ErrorCode commit(Offset value) {
-    return driver_.run(CommitOffsets{GroupId("g"), {offset(value)}}).error;
+    return driver_.run(CommitOffsets{{GroupId("g"), {}, {offset(value)}}}).error;
   }
   std::optional<uint64_t> begin(log::ProducerStamp producer = kProducer) {
     return driver_.run(BeginTxnOffsetCommit{producer, 99});
@@ -27,9 +27,9 @@ class Offsets : public ::testing::Test {
   TxnOffsetCommitOp op(Offset value, log::ProducerStamp producer = kProducer) {
     TxnOffsetCommitOp op;
     op.commit.transactional_id = TransactionalId("tx");
-    op.commit.group = GroupId("g");
+    op.commit.commit.group = GroupId("g");
     op.commit.producer = producer;
-    op.commit.offsets = {offset(value)};
+    op.commit.commit.offsets = {offset(value)};
     return op;
   }
   ErrorCode stage(Offset value, log::ProducerStamp producer = kProducer) {
@@ -40,7 +40,10 @@ class Offsets : public ::testing::Test {
   ErrorCode end(bool commit, int16_t epoch = 4, std::optional<log::ProducerView> known = {}) {
     return driver_.run(WriteMarker{{{ProducerId(7), epoch}, commit, 0, 2}, known}).error;
   }
-  CommittedOffset fetch() { return driver_.run(FetchOffset{GroupId("g"), {TopicName("t"), 0}}); }
+  CommittedOffset fetch() {
+    const std::vector<TopicPartition> asked{{TopicName("t"), 0}};
+    return driver_.run(FetchOffsets{{GroupId("g"), asked}}).at(0).second;
+  }
   // Live state and a replay of the log agree.
   void expect(Offset value, bool unstable = false) {
     EXPECT_EQ(fetch().offset, value);
@@ -165,18 +168,47 @@ TEST_F(Offsets, FencedProducer) {
   EXPECT_EQ(driver_.run(none).error, ErrorCode::INVALID_PRODUCER_ID_MAPPING);
 }
 
-TEST_F(Offsets, GenerationIsCheckedIfGiven) {
+TEST_F(Offsets, AMemberIsCheckedIfGiven) {
   auto staging = op(5);
   staging.guard = begin();
-  staging.commit.generation_or_member_epoch = 3;
-  staging.commit.member = "m";
+  OffsetsToCommit& commits = staging.commit.commit;
+  commits.committer = {3, "m", std::nullopt};
   EXPECT_EQ(driver_.run(staging).error, ErrorCode::GROUP_ID_NOT_FOUND);
-  staging.commit.knows_group_id_not_found = false;
+  commits.knows_group_id_not_found = false;
   EXPECT_EQ(driver_.run(staging).error, ErrorCode::ILLEGAL_GENERATION);
-  commit(1);
+  commits.committer = {-1, "m", std::nullopt};
   EXPECT_EQ(driver_.run(staging).error, ErrorCode::UNKNOWN_MEMBER_ID);
-  staging.commit.generation_or_member_epoch = -1;
+  commits.committer = {-1, "", "instance"};
+  EXPECT_EQ(driver_.run(staging).error, ErrorCode::UNKNOWN_MEMBER_ID);
+  commit(1);
+  commits.committer = {3, "m", std::nullopt};
+  EXPECT_EQ(driver_.run(staging).error, ErrorCode::UNKNOWN_MEMBER_ID);
+  commits.committer = {};
   EXPECT_EQ(driver_.run(staging).error, ErrorCode::NONE);
+}
+
+TEST_F(Offsets, APlainCommitOfAMember) {
+  OffsetsToCommit commits{GroupId("g"), {3, "m", std::nullopt}, {offset(5)}};
+  EXPECT_EQ(driver_.run(CommitOffsets{commits}).error, ErrorCode::GROUP_ID_NOT_FOUND);
+  commits.knows_group_id_not_found = false;
+  EXPECT_EQ(driver_.run(CommitOffsets{commits}).error, ErrorCode::ILLEGAL_GENERATION);
+  // Without a generation it is one to a group without members, whatever else it says.
+  commits.committer.generation_or_member_epoch = -1;
+  EXPECT_EQ(driver_.run(CommitOffsets{commits}).error, ErrorCode::NONE);
+  commits.committer.generation_or_member_epoch = 0;
+  EXPECT_EQ(driver_.run(CommitOffsets{commits}).error, ErrorCode::UNKNOWN_MEMBER_ID);
+  EXPECT_EQ(driver_.batches().size(), 1u);
+}
+
+TEST_F(Offsets, AllThatAreCommitted) {
+  driver_.run(CommitOffsets{{GroupId("g"), {}, {offset(5, 2), offset(6, 0)}}});
+  driver_.run(CommitOffsets{{GroupId("h"), {}, {offset(7, 1)}}});
+  const auto all = driver_.run(FetchOffsets{{GroupId("g"), std::nullopt}});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].first, (TopicPartition{TopicName("t"), 0}));
+  EXPECT_EQ(all[0].second.offset, 6);
+  EXPECT_EQ(all[1].second.offset, 5);
+  EXPECT_THAT(driver_.run(FetchOffsets{{GroupId("unknown"), std::nullopt}}), IsEmpty());
 }
 
 TEST_F(Offsets, ShareGroupsHaveNone) {

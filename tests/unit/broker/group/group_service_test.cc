@@ -82,9 +82,9 @@ class Service : public ::testing::Test {
   }
   ErrorCode commit(Offset offset, std::optional<uint64_t> guard) {
     TxnOffsetCommit commit;
-    commit.group = GroupId("offsets");
+    commit.commit.group = GroupId("offsets");
     commit.producer = {ProducerId(7), 0};
-    commit.offsets = {{TopicName("t"), topic_->id, 0, offset, -1, ""}};
+    commit.commit.offsets = {{TopicName("t"), topic_->id, 0, offset, -1, ""}};
     return run(service_->txn_offset_commit(std::move(commit), guard));
   }
   std::optional<uint64_t> guard() {
@@ -95,7 +95,9 @@ class Service : public ::testing::Test {
     return run(service_->write_marker(at, {{ProducerId(7), epoch}, commit, 0, 2}));
   }
   CommittedOffset committed() {
-    return *run(service_->committed_offset(GroupId("offsets"), {TopicName("t"), 0}));
+    std::vector<TopicPartition> asked{{TopicName("t"), 0}};
+    auto fetched = run(service_->fetch_offsets({GroupId("offsets"), std::move(asked)}));
+    return fetched->at(0).second;
   }
 
   test::MetadataFixture broker_;
@@ -153,8 +155,8 @@ TEST_F(Service, ADeletedTopicIsForgotten) {
   beat(0, true);
   initializer_.release(ErrorCode::NONE);
   EXPECT_EQ(beat(2).assignment->size(), 1u);
-  EXPECT_EQ(run(service_->commit_offsets(GroupId("offsets"),
-                                         {{TopicName("t"), topic_->id, 0, 5, -1, ""}})),
+  EXPECT_EQ(run(service_->commit_offsets(
+                {GroupId("offsets"), {}, {{TopicName("t"), topic_->id, 0, 5, -1, ""}}})),
             ErrorCode::NONE);
   EXPECT_EQ(run(broker_.metadata().delete_topic(topic_->id)), ErrorCode::NONE);
   broker_.core.run_until_idle();
@@ -221,7 +223,7 @@ TEST_F(Service, MarkersForPartitionsThatAreNotThere) {
 
 TEST_F(Service, EmptyGroupId) {
   EXPECT_EQ(run(service_->share_heartbeat({})).error, ErrorCode::INVALID_GROUP_ID);
-  EXPECT_EQ(run(service_->commit_offsets(GroupId(), {})), ErrorCode::INVALID_GROUP_ID);
+  EXPECT_EQ(run(service_->commit_offsets({})), ErrorCode::INVALID_GROUP_ID);
 }
 
 }  // namespace

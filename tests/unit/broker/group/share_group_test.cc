@@ -170,7 +170,7 @@ TEST_F(ShareGroups, UnknownGroupAndMember) {
 }
 
 TEST_F(ShareGroups, GroupOfOffsetsIsNoShareGroup) {
-  driver_.run(CommitOffsets{GroupId("g"), {{TopicName("t1"), topic_id(1), 0, 5, -1, ""}}});
+  driver_.run(CommitOffsets{{GroupId("g"), {}, {{TopicName("t1"), topic_id(1), 0, 5, -1, ""}}}});
   const auto decided = beat("m1", 0, {{TopicName("t1")}});
   EXPECT_EQ(decided.reply.error, ErrorCode::GROUP_ID_NOT_FOUND);
   EXPECT_EQ(decided.reply.message, "Group g is not a share group.");
