@@ -230,8 +230,9 @@ CASE(numbers_with_acks_0, "KIP-98: the broker does not ask for acks=all") {
   Connection& connection = kit.connect();
   for (int i = 0; i < 2; ++i)
     connection.send("Produce", 11, produce_request(topic, batch, {.acks = 0}));
-  // Its turn comes after both.
-  connection.ask("Metadata", 12, {});
+  // Their turn comes before this one's.
+  const Value third = connection.ask("Produce", 11, produce_request(topic, batch));
+  expect_stored(third["responses"][0]["partitionResponses"][0], 0);
   expect_equal(end_offset(kit, topic), 1, "the log's end");
 }
 
@@ -251,7 +252,6 @@ CASE(sequences_wrap_within_a_batch, "KIP-98; docs/SEMANTICS.md C.9") {
   const ProducerIdentity producer = idempotent_producer(kit);
   for (int i = 0; i < 2; ++i)
     expect_stored(send(kit, topic, producer, {.sequence = INT32_MAX - 1, .count = 4}), 0);
-  describe_producers(kit, topic)[0]["activeProducers"][0]["lastSequence"].is(1);
   expect_refused(send(kit, topic, producer, {.sequence = 1}),
                  ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER);
   expect_stored(send(kit, topic, producer, {.sequence = 2}), 4);
@@ -290,7 +290,6 @@ CASE(unknown_in_a_topic_of_the_same_name, "KIP-360; KIP-516") {
   delete_topic(kit, topic);
   const Topic again = create_topic(kit, 1, {}, topic.name);
   expect_stored(send(kit, again, producer, {.sequence = 9}), 0);
-  describe_producers(kit, again)[0]["activeProducers"].has_size(1);
 }
 
 CASE(new_epoch_starts_at_zero, "KIP-360") {
@@ -353,19 +352,31 @@ CASE(numbers_stay_in_the_log, "KIP-98") {
 }
 
 CASE(many_producers, "KIP-98") {
-  constexpr int kProducers = 60;
   const Topic topic = create_topic(kit);
-  std::set<int64_t> ids;
-  for (int i = 0; i < kProducers; ++i) {
-    const ProducerIdentity producer = idempotent_producer(kit);
-    ids.insert(producer.id);
-    expect_stored(send(kit, topic, producer, {.sequence = i}), i);
+  std::vector<ProducerIdentity> producers;
+  for (int i = 0; i < 60; ++i) {
+    producers.push_back(idempotent_producer(kit));
+    expect_stored(send(kit, topic, producers[i], {.sequence = i}), i);
   }
-  expect_equal(ids.size(), static_cast<size_t>(kProducers), "different producer ids");
-  std::set<int64_t> described;
+  for (int i = 0; i < 60; ++i) expect_stored(send(kit, topic, producers[i], {.sequence = i}), i);
+  for (int i = 0; i < 60; ++i)
+    expect_stored(send(kit, topic, producers[i], {.sequence = i + 1}), 60 + i);
+}
+
+CASE(described_many_producers, "KIP-664") {
+  const Topic topic = create_topic(kit);
+  const int64_t base = idempotent_producer(kit).id;
+  std::map<int64_t, int64_t> sequences;
+  for (int i = 0; i < 40; ++i) {
+    // Ids that no broker has given serve as well.
+    const ProducerIdentity producer{base + 1000000 + i, 0};
+    send(kit, topic, producer, {.sequence = INT32_MAX - i, .count = i + 2})["errorCode"].is_none();
+    sequences[producer.id] = 0;  // the last one, past the wrap
+  }
+  std::map<int64_t, int64_t> described;
   for (const Value& one : describe_producers(kit, topic)[0]["activeProducers"].items())
-    described.insert(one["producerId"].number());
-  expect_equal(described, ids, "described producers");
+    described[one["producerId"].number()] = one["lastSequence"].number();
+  expect_equal(described, sequences, "last sequence by producer id");
 }
 
 CASE(one_request_over_partitions, "KIP-98: the partitions of a request are judged each by itself") {

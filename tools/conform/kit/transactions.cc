@@ -28,6 +28,11 @@ json::array topics_of(const std::vector<TxnPart>& parts) {
   return topics;
 }
 
+bool is_abort_marker(const BatchRead& batch) {
+  // int16 version, int16 type: 0 abort, 1 commit.
+  return batch.header.control() && batch.records[0].key->at(3) == 0;
+}
+
 Value only_partition(const Value& topics) { return topics[0]["resultsByPartition"][0]; }
 
 }  // namespace
@@ -254,6 +259,35 @@ TxnProducer begin_transaction(Kit& kit, const Topic& topic, const std::vector<st
 void wait_for_stable(Kit& kit, const Topic& topic, int64_t offset, int32_t partition) {
   kit.until(fmt::format("the last stable offset is {}", offset),
             [&] { return end_offset(kit, topic, partition, 1) == offset; });
+}
+
+std::vector<std::string> committed_values(Kit& kit, const Topic& topic, int32_t partition) {
+  std::vector<std::string> values;
+  std::set<int64_t> aborting;  // producers in the middle of an aborted transaction
+  int64_t position = 0;
+  while (true) {
+    const Value part = fetch_one(kit, {.topic = topic, .partition = partition, .offset = position},
+                                 {.isolation = 1});
+    part["errorCode"].is_none();
+    std::multimap<int64_t, int64_t> aborted;  // producer ids by their transactions' first offsets
+    for (const Value& entry : part["abortedTransactions"].items())
+      aborted.emplace(entry["firstOffset"].number(), entry["producerId"].number());
+    const int64_t before = position;
+    for (const BatchRead& batch : batches_of(part)) {
+      position = batch.header.next_offset();
+      while (!aborted.empty() && aborted.begin()->first < position) {
+        aborting.insert(aborted.begin()->second);
+        aborted.erase(aborted.begin());
+      }
+      const int64_t producer = batch.header.producer_id.value;
+      if (is_abort_marker(batch)) aborting.erase(producer);
+      if (batch.header.control()) continue;
+      if (batch.header.transactional() && aborting.contains(producer)) continue;
+      for (const RecordRead& record : batch.records) values.push_back(record.value.value_or(""));
+    }
+    if (position >= part["lastStableOffset"].number()) return values;
+    if (position == before) throw Failure(fmt::format("no data at offset {}", position));
+  }
 }
 
 }  // namespace ackord::conform

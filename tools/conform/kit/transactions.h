@@ -1,9 +1,9 @@
-// TxnProducer: a transactional producer, request by request. A copy of one keeps its producer id and
-// epoch, and so plays the zombie when the other goes on.
+// TxnProducer: a transactional producer, request by request. A copy of one keeps its producer id
+// and epoch, and so plays the zombie when the other goes on.
 //
-// The functions named try_… send one request, once, and hand back the answer, changing nothing here;
-// the others repeat while the coordinator is busy, expect success, and follow the answer: producer
-// id, epoch, sequence numbers. Errors: Failure.
+// The functions named try_… send one request, once, and hand back the answer, changing nothing
+// here; the others repeat while the coordinator is busy, expect success, and follow the answer:
+// producer id, epoch, sequence numbers. Errors: Failure.
 #pragma once
 
 #include <map>
@@ -141,5 +141,9 @@ TxnProducer begin_transaction(Kit& kit, const Topic& topic, const std::vector<st
 
 // Waits until the last stable offset of the partition is this.
 void wait_for_stable(Kit& kit, const Topic& topic, int64_t offset, int32_t partition = 0);
+
+// What a read_committed consumer is given of a partition: fetched up to the last stable offset,
+// without what the aborted list says.
+std::vector<std::string> committed_values(Kit& kit, const Topic& topic, int32_t partition = 0);
 
 }  // namespace ackord::conform
