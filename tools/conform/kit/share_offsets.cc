@@ -3,11 +3,11 @@
 namespace ackord::conform {
 
 Value describe_offsets(Kit& kit, const std::string& group,
-                       const std::optional<std::vector<OffsetPart>>& parts, int16_t version) {
+                       const std::optional<std::vector<ShareOffsetPart>>& parts, int16_t version) {
   wait_for_coordinator(kit, CoordinatorKind::kGroup, group);
   json::value topics = nullptr;
   if (parts)
-    topics = list_of(*parts, [](const OffsetPart& part) {
+    topics = list_of(*parts, [](const ShareOffsetPart& part) {
       return Object{{"topicName", part.topic},
                     {"partitions", list_of(part.partitions, [](int32_t one) { return one; })}};
     });
@@ -36,10 +36,11 @@ void expect_offset(Kit& kit, const std::string& group, const Topic& topic, int64
   part["lag"].is(lag);
 }
 
-Value try_alter_offsets(Kit& kit, const std::string& group, const std::vector<NewOffset>& offsets) {
+Value try_alter_offsets(Kit& kit, const std::string& group,
+                        const std::vector<NewShareOffset>& offsets) {
   wait_for_coordinator(kit, CoordinatorKind::kGroup, group);
   json::array topics;
-  for (const NewOffset& one : offsets) {
+  for (const NewShareOffset& one : offsets) {
     const Object partition{{"partitionIndex", one.partition}, {"startOffset", one.offset}};
     if (!topics.empty() && topics.back().at("topicName") == one.topic.c_str())
       topics.back().at("partitions").as_array().emplace_back(partition);

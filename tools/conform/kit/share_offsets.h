@@ -11,14 +11,14 @@
 
 namespace ackord::conform {
 
-struct OffsetPart {
+struct ShareOffsetPart {
   std::string topic;
   std::vector<int32_t> partitions = {0};
 };
 
 // The group's part of DescribeShareGroupOffsets; without `parts`: all that it holds.
 Value describe_offsets(Kit& kit, const std::string& group,
-                       const std::optional<std::vector<OffsetPart>>& parts = {},
+                       const std::optional<std::vector<ShareOffsetPart>>& parts = {},
                        int16_t version = 1);
 // The part of one partition.
 Value describe_offset(Kit& kit, const std::string& group, const Topic& topic, int32_t partition = 0,
@@ -27,13 +27,14 @@ Value describe_offset(Kit& kit, const std::string& group, const Topic& topic, in
 void expect_offset(Kit& kit, const std::string& group, const Topic& topic, int64_t start,
                    int64_t lag, int32_t partition = 0);
 
-struct NewOffset {
+struct NewShareOffset {
   std::string topic;
   int64_t offset = 0;
   int32_t partition = 0;
 };
 // The whole answer of AlterShareGroupOffsets.
-Value try_alter_offsets(Kit& kit, const std::string& group, const std::vector<NewOffset>& offsets);
+Value try_alter_offsets(Kit& kit, const std::string& group,
+                        const std::vector<NewShareOffset>& offsets);
 // Of one partition of a topic that may be new. Failure unless it succeeds.
 void alter_offset(Kit& kit, const std::string& group, const Topic& topic, int64_t offset,
                   int32_t partition = 0);
