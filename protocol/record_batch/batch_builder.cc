@@ -30,12 +30,20 @@ void BatchBuilder::put_bytes(std::vector<std::byte>& out,
 void BatchBuilder::add(TimeMs timestamp, std::optional<std::span<const std::byte>> key,
                        std::optional<std::span<const std::byte>> value,
                        std::span<const RecordHeader> headers) {
-  if (count_ == 0) base_timestamp_ = timestamp;
+  add_at(options_.base_offset + last_delta_ + 1, timestamp, key, value, headers);
+}
+
+void BatchBuilder::add_at(Offset offset, TimeMs timestamp,
+                          std::optional<std::span<const std::byte>> key,
+                          std::optional<std::span<const std::byte>> value,
+                          std::span<const RecordHeader> headers) {
+  if (count_ == 0) base_timestamp_ = options_.delete_horizon.value_or(timestamp);
+  last_delta_ = static_cast<int32_t>(offset - options_.base_offset);
   max_timestamp_ = std::max(max_timestamp_, timestamp);
   record_.clear();
   record_.push_back(std::byte{0});  // attributes
   put_unsigned(record_, zigzag64(timestamp - base_timestamp_));
-  put_int(record_, count_);
+  put_int(record_, last_delta_);
   put_bytes(record_, key);
   put_bytes(record_, value);
   put_int(record_, static_cast<int32_t>(headers.size()));
@@ -49,6 +57,10 @@ void BatchBuilder::add(TimeMs timestamp, std::optional<std::span<const std::byte
 }
 
 std::vector<std::byte> BatchBuilder::build() {
+  return build_up_to(options_.base_offset + last_delta_);
+}
+
+std::vector<std::byte> BatchBuilder::build_up_to(Offset last_offset) {
   std::vector<std::byte> out(f::kHeaderSize);
   compress(options_.codec, options_.level, records_, out);
   BatchHeader header;
@@ -59,7 +71,8 @@ std::vector<std::byte> BatchBuilder::build() {
   if (options_.log_append_time) header.attributes |= f::kLogAppendTime;
   if (options_.transactional) header.attributes |= f::kTransactional;
   if (options_.control) header.attributes |= f::kControl;
-  header.last_offset_delta = count_ - 1;
+  if (options_.delete_horizon) header.attributes |= f::kDeleteHorizon;
+  header.last_offset_delta = static_cast<int32_t>(last_offset - options_.base_offset);
   header.base_timestamp = base_timestamp_;
   header.max_timestamp = max_timestamp_;
   header.producer_id = options_.producer_id;

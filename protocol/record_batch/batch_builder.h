@@ -25,6 +25,7 @@ struct BatchOptions {
   ProducerId producer_id;
   int16_t producer_epoch = batch_format::kNoProducerEpoch;
   int32_t base_sequence = batch_format::kNoSequence;
+  std::optional<TimeMs> delete_horizon;  // KIP-534; becomes the base of the timestamps
 };
 
 class BatchBuilder {
@@ -34,18 +35,25 @@ class BatchBuilder {
   void add(TimeMs timestamp, std::optional<std::span<const std::byte>> key,
            std::optional<std::span<const std::byte>> value,
            std::span<const RecordHeader> headers = {});
+  // With gaps before it, as compaction leaves them: `offset` grows from call to call.
+  void add_at(Offset offset, TimeMs timestamp, std::optional<std::span<const std::byte>> key,
+              std::optional<std::span<const std::byte>> value,
+              std::span<const RecordHeader> headers);
   int32_t count() const { return count_; }
   // The bytes of the records so far, uncompressed.
   size_t records_size() const { return records_.size(); }
 
   // The whole batch with its checksum. At least one record; the builder is spent.
   std::vector<std::byte> build();
+  // The same for a batch that ended at `last_offset` before its last records went.
+  std::vector<std::byte> build_up_to(Offset last_offset);
 
  private:
   void put_bytes(std::vector<std::byte>& out, std::optional<std::span<const std::byte>> bytes);
 
   BatchOptions options_;
   int32_t count_ = 0;
+  int32_t last_delta_ = -1;
   TimeMs base_timestamp_ = batch_format::kNoTimestamp;
   TimeMs max_timestamp_ = batch_format::kNoTimestamp;
   std::vector<std::byte> records_;

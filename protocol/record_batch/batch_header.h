@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "protocol/record_batch/batch_format.h"
@@ -35,6 +36,12 @@ struct BatchHeader {
   bool log_append_time() const { return (attributes & batch_format::kLogAppendTime) != 0; }
   bool transactional() const { return (attributes & batch_format::kTransactional) != 0; }
   bool control() const { return (attributes & batch_format::kControl) != 0; }
+  // From when on a compaction may drop the batch's tombstones or its marker (KIP-534); the records'
+  // timestamps count from it then.
+  std::optional<TimeMs> delete_horizon() const {
+    if ((attributes & batch_format::kDeleteHorizon) == 0) return std::nullopt;
+    return base_timestamp;
+  }
   bool has_producer() const { return producer_id.value >= 0; }
   // -1 without a sequence; wraps after INT32_MAX.
   int32_t last_sequence() const;
