@@ -1,6 +1,9 @@
 // DataDirectory: what a partition asks of the directory that it lies in. Any core.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "broker/io/file_system.h"
 #include "broker/io/task.h"
 #include "protocol/types/ids.h"
@@ -22,6 +25,13 @@ class DataDirectory {
   // Checkpoints; durable when they end.
   virtual io::Task<Result<void>> set_recovery_point(TopicPartition name, Offset offset) = 0;
   virtual io::Task<Result<void>> set_log_start(TopicPartition name, Offset offset) = 0;
+  virtual io::Task<Result<void>> set_cleaned(TopicPartition name, Offset offset) = 0;
+
+  // A partition with compaction has something new, or was configured: look at it soon.
+  virtual void request_cleaning(const TopicPartition& name) = 0;
+  // Removes the files after a time, on the core that calls; those that are gone by then are no
+  // matter.
+  virtual void remove_later(std::vector<std::string> paths, int64_t delay_ms) = 0;
 };
 
 }  // namespace ackord::log

@@ -70,6 +70,8 @@ Result<std::vector<FoundPartition>> LocalLogService::open() {
   if (loaded.has_error()) return loaded.error();
   loaded = log_starts_.load();
   if (loaded.has_error()) return loaded.error();
+  loaded = cleaned_.load();
+  if (loaded.has_error()) return loaded.error();
   const bool clean = disk.exists(names::join(root, names::kCleanShutdown));
   std::vector<FoundPartition> found;
   for (const auto& [name, folder] : folders) {
@@ -152,15 +154,24 @@ Result<FoundPartition> LocalLogService::open_partition(const TopicPartition& nam
 Result<void> LocalLogService::finish_open(bool clean) {
   OffsetCheckpoint ends;
   OffsetCheckpoint starts;
+  OffsetCheckpoint cleaned;
   for (const PartitionMap& partitions : cores_) {
     for (const auto& [name, partition] : partitions) {
       ends[name] = partition->log_end_offset();
       starts[name] = partition->log_start_offset();
+      const auto known = cleaned_.offsets().find(name);
+      // Above the end it is about records that a cut has taken.
+      if (known == cleaned_.offsets().end() || known->second > partition->log_end_offset())
+        continue;
+      cleaned[name] = known->second;
+      partition->set_cleaned_up_to(known->second);
     }
   }
   auto done = recovery_points_.replace(std::move(ends));
   if (done.has_error()) return done;
   done = log_starts_.replace(std::move(starts));
+  if (done.has_error()) return done;
+  if (cleaned != cleaned_.offsets()) done = cleaned_.replace(std::move(cleaned));
   if (done.has_error()) return done;
   if (clean) {
     done = files().remove(names::join(settings_.directory, names::kCleanShutdown));
@@ -172,6 +183,7 @@ Result<void> LocalLogService::finish_open(bool clean) {
   for (size_t core = 0; core < environment_.cores.size(); ++core) {
     io::spawn(environment_.cores[core].executor, background(this, core));
   }
+  if (settings_.cleaner_enable) cleaner_.start(settings_.cleaner_threads);
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "broker/log/local_log_service.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "broker/base/assert.h"
@@ -13,10 +14,27 @@ namespace {
 
 // An interval of 0 is none at all.
 constexpr int64_t kMinIntervalMs = 100;
+constexpr int64_t kMinDedupeBytes = 1 << 20;
 // What is prepared or closed at a time: the disk syncs several files for little more than one, but
 // the pool's other threads are for those who produce meanwhile.
 constexpr size_t kCreateLanes = 4;
 constexpr size_t kCloseAtOnce = 8;
+// Faster than any disk; a rate above is none.
+constexpr double kMaxCleanerRate = 1e12;
+
+LocalPartition::CleanerLimits limits_of(const LogSettings& settings, io::Random& random) {
+  LocalPartition::CleanerLimits limits;
+  limits.secret = {random.next(), random.next()};
+  const int64_t threads = std::max(settings.cleaner_threads, 1);
+  const auto bytes = static_cast<uint64_t>(
+      std::max(settings.cleaner_dedupe_buffer_bytes / threads, kMinDedupeBytes));
+  // KeyOffsets is three quarters full at most, and doubles.
+  limits.max_keys = std::bit_floor(bytes / KeyOffsets::kSlotSize) / 4 * 3;
+  limits.bytes_per_second = static_cast<uint64_t>(
+      std::clamp(settings.cleaner_max_bytes_per_second, 1.0, kMaxCleanerRate));
+  limits.backoff_ms = std::max(settings.cleaner_backoff_ms, kMinIntervalMs);
+  return limits;
+}
 
 }  // namespace
 
@@ -31,6 +49,11 @@ LocalLogService::LocalLogService(io::Environment& environment, LogSettings setti
                        std::string(names::kRecoveryPoints)),
       log_starts_(environment.files, environment.cores.front().executor, settings_.directory,
                   std::string(names::kLogStarts)),
+      cleaned_(environment.files, environment.cores.front().executor, settings_.directory,
+               std::string(names::kCleanerOffsets)),
+      cleaner_limits_(limits_of(settings_, environment.random)),
+      cleaner_(environment.cores.front(), settings_.cleaner_backoff_ms,
+               [this](TopicPartition name) { return clean(this, std::move(name)); }),
       cores_(environment.cores.size()) {}
 
 size_t LocalLogService::index_of(const TopicPartition& name) const {
@@ -76,6 +99,57 @@ io::Task<Result<void>> LocalLogService::set_recovery_point(TopicPartition name, 
 
 io::Task<Result<void>> LocalLogService::set_log_start(TopicPartition name, Offset offset) {
   return log_starts_.set(std::move(name), offset);
+}
+
+io::Task<Result<void>> LocalLogService::set_cleaned(TopicPartition name, Offset offset) {
+  return cleaned_.set(std::move(name), offset);
+}
+
+// ---- compaction, removal of files
+
+void LocalLogService::request_cleaning(const TopicPartition& name) {
+  if (settings_.cleaner_enable) cleaner_.request(name);
+}
+
+io::Task<std::optional<int64_t>> LocalLogService::clean(LocalLogService* self,
+                                                        TopicPartition name) {
+  io::Executor& executor = self->core_of(name).executor;
+  return io::on(executor, clean_here(self, std::move(name)));
+}
+
+io::Task<std::optional<int64_t>> LocalLogService::clean_here(LocalLogService* self,
+                                                             TopicPartition name) {
+  const size_t core = self->index_of(name);
+  const auto found = self->cores_[core].find(name);
+  if (found == self->cores_[core].end() || self->closing_) co_return std::nullopt;
+  const PartitionPtr partition = found->second;
+  auto cleaning = LocalPartition::clean(partition, self->cleaner_limits_,
+                                        &self->environment_.cores[core].clock);
+  const std::optional<int64_t> again = co_await std::move(cleaning);
+  co_return again;
+}
+
+void LocalLogService::remove_later(std::vector<std::string> paths, int64_t delay_ms) {
+  if (paths.empty()) return;
+  const io::Core& here = environment_.here();
+  io::spawn(here.executor, remove_files(this, &here.clock, std::move(paths), delay_ms));
+}
+
+io::Task<void> LocalLogService::remove_files(LocalLogService* self, io::Clock* clock,
+                                             std::vector<std::string> paths, int64_t delay_ms) {
+  const int64_t now_ms = clock->now().steady_ms;
+  auto sleep = io::sleep_until(*clock, now_ms + std::min(delay_ms, INT64_MAX - now_ms));
+  co_await sleep;
+  if (self->closing_) co_return;  // the next start removes them
+  std::function<void()> work = [self, paths = std::move(paths)] {
+    for (const std::string& path : paths) {
+      if (!self->files().exists(path)) continue;
+      auto removed = self->files().remove(path);
+      if (removed.has_error()) base::log_warn("file stays why=\"{}\"", removed.error().message);
+    }
+  };
+  auto removing = self->files().blocking(std::move(work));
+  co_await std::move(removing);
 }
 
 // ---- creation
@@ -224,6 +298,10 @@ io::Task<Result<void>> LocalLogService::remove_here(LocalLogService* self, Topic
     auto forgetting = self->log_starts_.erase(name);
     *done = co_await std::move(forgetting);
   }
+  if (done->has_value()) {
+    auto forgetting = self->cleaned_.erase(name);
+    *done = co_await std::move(forgetting);
+  }
   if (done->has_error()) {
     self->fail(done->error());
     co_return *done;
@@ -325,6 +403,7 @@ io::Task<Result<bool>> LocalLogService::close_core(LocalLogService* self, size_t
 
 io::Task<void> LocalLogService::close() {
   if (closing_.exchange(true)) co_return;
+  cleaner_.stop();
   bool all = opened_ && online();
   for (size_t core = 0; core < cores_.size() && all; ++core) {
     auto closing = io::on(environment_.cores[core].executor, close_core(this, core));

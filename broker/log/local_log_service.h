@@ -12,6 +12,7 @@
 
 #include "broker/log/data_directory.h"
 #include "broker/log/local_partition.h"
+#include "broker/log/log_cleaner.h"
 #include "broker/log/log_service.h"
 #include "broker/log/offset_checkpoint.h"
 #include "broker/log/recovery.h"
@@ -49,6 +50,9 @@ class LocalLogService : public LogService, private DataDirectory {
   void fail(const Error& why) override;
   io::Task<Result<void>> set_recovery_point(TopicPartition name, Offset offset) override;
   io::Task<Result<void>> set_log_start(TopicPartition name, Offset offset) override;
+  io::Task<Result<void>> set_cleaned(TopicPartition name, Offset offset) override;
+  void request_cleaning(const TopicPartition& name) override;
+  void remove_later(std::vector<std::string> paths, int64_t delay_ms) override;
 
   // ---- start-up (directory_open.cc)
   Result<void> open_meta_properties(bool has_partitions);
@@ -75,6 +79,10 @@ class LocalLogService : public LogService, private DataDirectory {
   static io::Task<Result<bool>> configure_here(LocalLogService* self, TopicPartition name,
                                                LogConfig config);
   static io::Task<void> delete_later(LocalLogService* self, io::Clock* clock, std::string path);
+  static io::Task<void> remove_files(LocalLogService* self, io::Clock* clock,
+                                     std::vector<std::string> paths, int64_t delay_ms);
+  static io::Task<std::optional<int64_t>> clean(LocalLogService* self, TopicPartition name);
+  static io::Task<std::optional<int64_t>> clean_here(LocalLogService* self, TopicPartition name);
   static io::Task<void> background(LocalLogService* self, size_t core);
   static io::Task<void> checkpoint_core(LocalLogService* self, size_t core);
   static io::Task<Result<bool>> close_core(LocalLogService* self, size_t core);
@@ -85,6 +93,9 @@ class LocalLogService : public LogService, private DataDirectory {
   std::unique_ptr<io::DirectoryLock> lock_;
   OffsetCheckpointFile recovery_points_;
   OffsetCheckpointFile log_starts_;
+  OffsetCheckpointFile cleaned_;
+  LocalPartition::CleanerLimits cleaner_limits_;
+  LogCleaner cleaner_;
   std::vector<PartitionMap> cores_;
   std::atomic<bool> online_{true};
   std::atomic<bool> closing_{false};

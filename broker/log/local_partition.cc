@@ -4,6 +4,7 @@
 
 #include "broker/base/logging.h"
 #include "broker/log/log_names.h"
+#include "broker/log/segment_swap.h"
 
 namespace ackord::log {
 namespace {
@@ -121,6 +122,7 @@ io::Task<Result<void>> LocalPartition::flush_sealed(Self self) {
   self->log_->sealed().pop_front();
   sealed->segment->drop_indexes();
   self->advance(sealed->next_base_offset);
+  if (self->log_->config().compact) self->directory_.request_cleaning(self->log_->name());
   co_return Result<void>();
 }
 
@@ -139,6 +141,11 @@ Offset LocalPartition::durable_offset() const {
   if (directory_.sync_on_ack()) return log_->high_watermark();
   const auto& sealed = log_->sealed();
   return sealed.empty() ? log_->active()->base_offset() : sealed.front()->segment->base_offset();
+}
+
+void LocalPartition::configure(const LogConfig& config) {
+  log_->configure(config);
+  if (config.compact) directory_.request_cleaning(log_->name());
 }
 
 void LocalPartition::went_offline(const Error& why) {
@@ -181,27 +188,25 @@ io::Task<Result<Offset>> LocalPartition::delete_before(Self self, Offset before)
 }
 
 io::Task<void> LocalPartition::delete_dropped(Self self) {
+  // A compaction that is changing names ends with this.
+  if (self->swapping_) co_return;
   const auto dropped = self->log_->drop_old_segments();
   if (dropped.empty()) co_return;
-  for (const SegmentPtr& segment : dropped) std::erase(self->loaded_, segment);
+  self->forget_loaded(dropped);
   io::FileSystem& files = self->directory_.files();
-  const std::string folder = self->log_->directory();
-  std::function<void()> work = [&files, dropped, folder] {
-    for (const SegmentPtr& segment : dropped) {
-      for (const auto suffix :
-           {names::kSnapshot, names::kTxnIndex, names::kTimeIndex, names::kIndex, names::kLog}) {
-        const std::string path = segment->path(suffix);
-        if (!files.exists(path)) continue;
-        auto removed = files.remove(path);
-        if (removed.has_error())
-          base::log_warn("old file stays why=\"{}\"", removed.error().message);
-      }
-    }
-    // Should a crash bring them back, the log start keeps them hidden.
-    (void)files.sync_directory_now(folder);
+  auto deleted = std::make_shared<Result<std::vector<std::string>>>();
+  // Should a crash bring the names back, the log start keeps them hidden.
+  std::function<void()> work = [&files, dropped, deleted] {
+    *deleted = mark_deleted(files, dropped);
   };
   auto removing = files.blocking(std::move(work));
   co_await std::move(removing);
+  if (self->removed_) co_return;
+  if (deleted->has_error()) {
+    base::log_warn("old files stay why=\"{}\"", deleted->error().message);
+  } else {
+    self->directory_.remove_later(std::move(**deleted), self->log_->config().file_delete_delay_ms);
+  }
   base::log_info("segments deleted partition={} count={} log_start={}",
                  names::folder_name(self->name()), dropped.size(), self->log_->log_start());
 }
@@ -238,6 +243,8 @@ io::Task<void> LocalPartition::retain(Self self, TimeMs now_ms, int64_t producer
 
 io::Task<Result<void>> LocalPartition::close(Self self) {
   self->closed_ = true;
+  auto cleaning = self->cleanings_done_.reached(self->cleanings_);
+  (void)co_await std::move(cleaning);
   if (self->removed_) co_return Result<void>();
   self->schedule_flush();
   auto flushing = self->flushes_done_.reached(self->flushes_);

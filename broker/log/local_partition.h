@@ -5,8 +5,10 @@
 #include <deque>
 #include <memory>
 
+#include "broker/io/clock.h"
 #include "broker/io/core.h"
 #include "broker/io/position_gate.h"
+#include "broker/log/compaction.h"
 #include "broker/log/data_directory.h"
 #include "broker/log/partition.h"
 #include "broker/log/partition_log.h"
@@ -54,7 +56,7 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
     return log_->end_offset_for_epoch(epoch);
   }
   io::Task<Result<Offset>> delete_records(Offset before) override;
-  void configure(const LogConfig& config) override { log_->configure(config); }
+  void configure(const LogConfig& config) override;
 
   // ---- for the service
   const std::string& directory() const { return log_->directory(); }
@@ -65,6 +67,18 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   // Retention, once; also forgets idle producers.
   static io::Task<void> retain(std::shared_ptr<LocalPartition> self, TimeMs now_ms,
                                int64_t producer_expiration_ms);
+  // Compaction, once, when the log is worth it (compaction_plan.h). Returns after how many
+  // milliseconds to look again; empty: when something is new.
+  struct CleanerLimits {
+    HashSecret secret{};
+    size_t max_keys = 0;
+    uint64_t bytes_per_second = 0;
+    int64_t backoff_ms = 0;
+  };
+  static io::Task<std::optional<int64_t>> clean(std::shared_ptr<LocalPartition> self,
+                                                CleanerLimits limits, io::Clock* clock);
+  // Where the last compaction before this start ended.
+  void set_cleaned_up_to(Offset offset) { cleaned_up_to_ = offset; }
   // Everything durable, indexes and snapshot written. Nothing is appended from then on.
   static io::Task<Result<void>> close(std::shared_ptr<LocalPartition> self);
   // What the recovery point may be: all below is on the disk.
@@ -99,6 +113,16 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   static io::Task<void> delete_dropped(Self self);
   static io::Task<Result<Offset>> delete_before(Self self, Offset before);
 
+  // ---- partition_cleaner.cc
+  static io::Task<std::optional<int64_t>> clean_once(Self self, CleanerLimits limits,
+                                                     io::Clock* clock);
+  static io::Task<Result<void>> learn_ages(Self self);
+  static io::Task<Result<bool>> run_pass(Self self, std::shared_ptr<Compaction> pass,
+                                         uint64_t bytes_per_second, io::Clock* clock);
+  static io::Task<Result<bool>> swap_group(Self self, Compaction::Group group);
+  void forget_loaded(const std::vector<SegmentPtr>& segments);
+  bool cleaning_stops() const;
+
   // ---- partition_reader.cc
   bool find_recent(const Want& want, Range& out) const;
   static io::Task<ReadResult> read_range(Self self, ReadSpec spec, bool to_the_end);
@@ -121,6 +145,12 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   // Flush loops that began, and that have ended: at most one runs.
   int64_t flushes_ = 0;
   io::PositionGate flushes_done_{0};
+  Offset cleaned_up_to_ = 0;
+  bool uncleanable_ = false;  // until the next start, as in Kafka
+  bool swapping_ = false;     // the names of segments are changing on a pool thread
+  // Compactions that began, and that have ended.
+  int64_t cleanings_ = 0;
+  io::PositionGate cleanings_done_{0};
   std::deque<SegmentPtr> loaded_;  // sealed segments whose indexes are in memory, oldest use first
 };
 

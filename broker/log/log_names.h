@@ -2,6 +2,7 @@
 //   <topic>-<partition>/                           a partition
 //   <topic>-<partition>.<32 hex digits>-delete/    one that was removed and is still on the disk
 //   <base offset, 20 digits>.{log,index,timeindex,txnindex,snapshot}
+//   the same with .cleaned, .swap or .deleted behind it
 #pragma once
 
 #include <optional>
@@ -20,12 +21,18 @@ constexpr std::string_view kSnapshot = ".snapshot";
 constexpr std::string_view kDeleteSuffix = "-delete";
 // What an interrupted atomic write leaves behind.
 constexpr std::string_view kTemporary = ".tmp";
+// Behind a segment's file names: being compacted, compacted and about to replace (segment_swap.h),
+// and removed but still on the disk.
+constexpr std::string_view kCleaned = ".cleaned";
+constexpr std::string_view kSwap = ".swap";
+constexpr std::string_view kDeleted = ".deleted";
 
 constexpr std::string_view kLock = ".lock";
 constexpr std::string_view kMetaProperties = "meta.properties";
 constexpr std::string_view kCleanShutdown = ".kafka_cleanshutdown";
 constexpr std::string_view kRecoveryPoints = "recovery-point-offset-checkpoint";
 constexpr std::string_view kLogStarts = "log-start-offset-checkpoint";
+constexpr std::string_view kCleanerOffsets = "cleaner-offset-checkpoint";
 constexpr std::string_view kLeaderEpochs = "leader-epoch-checkpoint";
 constexpr std::string_view kPartitionMetadata = "partition.metadata";
 

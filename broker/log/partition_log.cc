@@ -266,6 +266,31 @@ std::vector<AbortedTransaction> PartitionLog::aborted_in(Offset from, Offset unt
   return found;
 }
 
+std::vector<AbortedRange> PartitionLog::aborted_below(Offset until) const {
+  std::vector<AbortedRange> found;
+  for (const auto& [base, segment] : segments_) {
+    for (const AbortedRange& range : segment->aborted()) {
+      if (range.first_offset < until) found.push_back(range);
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.first_offset < b.first_offset; });
+  return found;
+}
+
+bool PartitionLog::has_segments(const std::vector<SegmentPtr>& segments) const {
+  return std::all_of(segments.begin(), segments.end(), [this](const SegmentPtr& segment) {
+    const auto found = segments_.find(segment->base_offset());
+    return found != segments_.end() && found->second == segment;
+  });
+}
+
+void PartitionLog::replace_segments(const std::vector<SegmentPtr>& old, SegmentPtr cleaned) {
+  ACKORD_ASSERT(has_segments(old) && old.back() != active(), "only sealed segments are compacted");
+  for (const SegmentPtr& segment : old) segments_.erase(segment->base_offset());
+  segments_.emplace(cleaned->base_offset(), std::move(cleaned));
+}
+
 bool PartitionLog::raise_log_start(Offset offset) {
   if (offset <= log_start_) return false;
   log_start_ = offset;
@@ -296,6 +321,7 @@ std::vector<SegmentPtr> PartitionLog::drop_old_segments() {
   while (segments_.size() > 1 && std::next(segments_.begin())->first <= log_start_) {
     // Its indexes are still to be written.
     if (!sealed_.empty() && sealed_.front()->segment == segments_.begin()->second) break;
+    segments_.begin()->second->retire();
     dropped.push_back(segments_.begin()->second);
     segments_.erase(segments_.begin());
   }

@@ -76,6 +76,7 @@ class PartitionLog {
   bool needs_closing() const { return !files_current_; }
   // Segments that were rolled and are not yet durable, oldest first.
   std::deque<std::shared_ptr<const SealedSegment>>& sealed() { return sealed_; }
+  const std::deque<std::shared_ptr<const SealedSegment>>& sealed() const { return sealed_; }
 
   // ---- segments
   const std::map<Offset, SegmentPtr>& segments() const { return segments_; }
@@ -87,6 +88,15 @@ class PartitionLog {
   const std::deque<RecentBatch>& recent() const { return recent_; }
   // Aborted transactions with records in [from, until), once each, by first offset.
   std::vector<AbortedTransaction> aborted_in(Offset from, Offset until) const;
+
+  // Aborted transactions with data below `until`, by first offset.
+  std::vector<AbortedRange> aborted_below(Offset until) const;
+
+  // ---- compaction
+  // Whether they are all still there.
+  bool has_segments(const std::vector<SegmentPtr>& segments) const;
+  // `cleaned` holds what is left of them.
+  void replace_segments(const std::vector<SegmentPtr>& old, SegmentPtr cleaned);
 
   // ---- removal
   // Raises the log start, never lowers it. True when it moved.

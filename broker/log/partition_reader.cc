@@ -14,13 +14,11 @@ namespace {
 // Indexes of sealed segments that a partition keeps in memory.
 constexpr size_t kLoadedIndexes = 4;
 
-io::Task<Result<std::vector<std::byte>>> read_index(io::FileSystem& files, std::string path) {
-  auto file = files.open(path, io::OpenMode::kRead);
-  if (file.has_error()) co_return file.error();
-  auto size = (*file)->size();
+io::Task<Result<std::vector<std::byte>>> read_index(std::shared_ptr<io::File> file) {
+  auto size = file->size();
   if (size.has_error()) co_return size.error();
   std::vector<std::byte> bytes(*size);
-  auto reading = (*file)->read(bytes, 0);
+  auto reading = file->read(bytes, 0);
   auto got = co_await std::move(reading);
   if (got.has_error()) co_return got.error();
   bytes.resize(*got);
@@ -193,17 +191,24 @@ io::Task<Result<std::shared_ptr<SegmentIndexes>>> LocalPartition::load_indexes(S
     auto indexes = segment->indexes();
     co_return indexes;
   }
+  auto indexes = std::make_shared<SegmentIndexes>(segment->base_offset());
+  // Its indexes' names may be another segment's by now, or nobody's.
+  if (segment->retired()) co_return indexes;
   io::FileSystem& files = self->directory_.files();
-  auto reading_offsets = read_index(files, segment->path(names::kIndex));
+  auto offsets_file = files.open(segment->path(names::kIndex), io::OpenMode::kRead);
+  if (offsets_file.has_error()) co_return offsets_file.error();
+  auto times_file = files.open(segment->path(names::kTimeIndex), io::OpenMode::kRead);
+  if (times_file.has_error()) co_return times_file.error();
+  auto reading_offsets = read_index(*offsets_file);
   auto offsets = co_await std::move(reading_offsets);
   if (offsets.has_error()) co_return offsets.error();
-  auto reading_times = read_index(files, segment->path(names::kTimeIndex));
+  auto reading_times = read_index(*times_file);
   auto times = co_await std::move(reading_times);
   if (times.has_error()) co_return times.error();
-  auto indexes = std::make_shared<SegmentIndexes>(segment->base_offset());
   auto decoded = indexes->decode(*offsets, *times, segment->size());
   // An index only saves reading; without one the segment is searched from its beginning.
   if (decoded.has_error()) indexes = std::make_shared<SegmentIndexes>(segment->base_offset());
+  if (segment->retired()) co_return indexes;
   segment->set_indexes(indexes);
   self->loaded_.push_back(segment);
   if (self->loaded_.size() > kLoadedIndexes) {

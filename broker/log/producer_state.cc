@@ -207,6 +207,15 @@ std::vector<ProducerView> ProducerState::views() const {
   return all;
 }
 
+LastBatches ProducerState::last_batches() const {
+  LastBatches all;
+  for (const auto& [id, entry] : producers_) {
+    const Offset last = entry.batches.empty() ? -1 : entry.batches.back().last_offset;
+    all.emplace(id, LastBatch{last, entry.epoch});
+  }
+  return all;
+}
+
 uint64_t ProducerState::begin_verification(ProducerStamp producer) {
   const auto found = verifications_.find(producer.id);
   if (found != verifications_.end() && found->second.epoch == producer.epoch) {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/log/batch_filter.h"
 #include "broker/log/indexes.h"
 #include "broker/log/partition.h"
 #include "broker/log/types.h"
@@ -86,6 +87,8 @@ class ProducerState {
   bool has_open_transaction(ProducerStamp producer) const;
   std::optional<ProducerView> view(ProducerId id) const;
   std::vector<ProducerView> views() const;
+  // For a compaction, which must keep them.
+  LastBatches last_batches() const;
 
   // ---- verification (KIP-890): soft, gone after a restart. Anybody can begin one for any producer
   // id, so at most kMaxVerifications are kept: the oldest one goes.

@@ -8,6 +8,7 @@
 #include "broker/base/logging.h"
 #include "broker/log/batch_scanner.h"
 #include "broker/log/log_names.h"
+#include "broker/log/segment_swap.h"
 #include "protocol/record_batch/record_reader.h"
 
 namespace ackord::log {
@@ -72,19 +73,12 @@ Result<void> Recovery::remove(const std::string& name) {
 }
 
 Result<void> Recovery::list_folder() {
+  auto settled = settle_folder(files_, in_.directory);
+  if (settled.has_error()) return settled.error();
+  folder_changed_ |= *settled;
   auto listed = files_.list(in_.directory);
   if (listed.has_error()) return listed.error();
-  for (std::string& name : *listed) {
-    // Left over from an atomic write, a deletion, or a compaction that did not end.
-    const bool leftover = name.ends_with(names::kTemporary) || name.ends_with(".deleted") ||
-                          name.ends_with(".cleaned");
-    if (!leftover) {
-      names_.push_back(std::move(name));
-      continue;
-    }
-    auto removed = remove(name);
-    if (removed.has_error()) return removed;
-  }
+  names_ = std::move(*listed);
   return {};
 }
 
@@ -129,6 +123,11 @@ Result<void> Recovery::trust(const SegmentPtr& segment) {
     auto times = read_file(files_, times_path);
     if (times.has_error()) return times.error();
     sane = indexes.decode({}, *times, *size).has_value() && !indexes.times().empty();
+  }
+  // A compaction may leave nothing of a segment.
+  if (*size == 0) {
+    segment->drop_indexes();
+    return {};
   }
   if (sane) {
     const TimeEntry last = indexes.times().back();

@@ -32,6 +32,12 @@ class Segment {
   const std::shared_ptr<io::File>& file() const { return file_; }
   uint64_t size() const { return size_; }
   std::string path(std::string_view suffix) const;
+  // The same file, opened again under the name that it has now.
+  void use_file(std::shared_ptr<io::File> file) { file_ = std::move(file); }
+  // Its files are about to be renamed or removed: what is open stays readable, and no index is
+  // looked for by its name any more.
+  void retire() { retired_ = true; }
+  bool retired() const { return retired_; }
 
   // ---- growing (the active segment, and any while it is recovered)
   // Accounts for a batch that stands at size(). An index entry is made when enough bytes have gone
@@ -47,6 +53,8 @@ class Segment {
   TimeMs max_timestamp() const { return max_timestamp_; }
   // The last offset of the batch that holds it.
   Offset offset_of_max_timestamp() const { return offset_of_max_timestamp_; }
+  // The first batch's; -1 when it has none, or is not known.
+  TimeMs first_timestamp() const { return first_timestamp_; }
   // How long the segment has been growing, as segment.ms counts it: in the records' time when they
   // have one.
   int64_t age_for_roll(TimeMs batch_timestamp, TimeMs now_ms) const;
@@ -77,6 +85,7 @@ class Segment {
   Offset offset_of_max_timestamp_ = -1;
   TimeMs first_timestamp_ = -1;
   TimeMs created_ms_ = -1;
+  bool retired_ = false;
 };
 
 using SegmentPtr = std::shared_ptr<Segment>;

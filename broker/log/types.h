@@ -24,6 +24,12 @@ struct LogConfig {
   int64_t retention_bytes = -1;                 // retention.bytes
   bool compact = false;                         // cleanup.policy contains compact
   bool remove = true;                           // cleanup.policy contains delete
+  double min_cleanable_dirty_ratio = 0.5;       // min.cleanable.dirty.ratio
+  int64_t min_compaction_lag_ms = 0;            // min.compaction.lag.ms
+  int64_t max_compaction_lag_ms = INT64_MAX;    // max.compaction.lag.ms
+  int64_t delete_retention_ms = 86400000;       // delete.retention.ms
+  int64_t file_delete_delay_ms = 60000;         // file.delete.delay.ms
+  int64_t segment_jitter_ms = 0;                // segment.jitter.ms
   std::string compression_type = "producer";    // compression.type
   int compression_level = -1;                   // of that type; -1: the codec's default
   bool log_append_time = false;                 // message.timestamp.type=LogAppendTime
@@ -37,9 +43,14 @@ struct LogSettings {
   std::string directory;    // log.dirs (one directory)
   bool sync_on_ack = true;  // log.flush.policy = ack (default) | os
   int64_t producer_id_expiration_ms = 86400000;
-  int64_t checkpoint_interval_ms = 60'000;        // log.flush.offset.checkpoint.interval.ms
-  int64_t retention_check_interval_ms = 300'000;  // log.retention.check.interval.ms
-  int64_t delete_delay_ms = 60'000;               // log.segment.delete.delay.ms
+  int64_t checkpoint_interval_ms = 60'000;          // log.flush.offset.checkpoint.interval.ms
+  int64_t retention_check_interval_ms = 300'000;    // log.retention.check.interval.ms
+  int64_t delete_delay_ms = 60'000;                 // log.segment.delete.delay.ms
+  bool cleaner_enable = true;                       // log.cleaner.enable
+  int32_t cleaner_threads = 1;                      // log.cleaner.threads
+  int64_t cleaner_dedupe_buffer_bytes = 134217728;  // log.cleaner.dedupe.buffer.size
+  int64_t cleaner_backoff_ms = 15'000;              // log.cleaner.backoff.ms
+  double cleaner_max_bytes_per_second = 1e308;      // log.cleaner.io.max.bytes.per.second
   int32_t broker_id = 1;
   std::string cluster_id;  // of an existing meta.properties when there is one, else made
 };

@@ -230,6 +230,12 @@ log::LogSettings log_settings(const Config& config) {
   settings.checkpoint_interval_ms = config.number("log.flush.offset.checkpoint.interval.ms");
   settings.retention_check_interval_ms = config.number("log.retention.check.interval.ms");
   settings.delete_delay_ms = config.number("log.segment.delete.delay.ms");
+  settings.cleaner_enable = config.flag("log.cleaner.enable");
+  settings.cleaner_threads = static_cast<int32_t>(config.number("log.cleaner.threads"));
+  settings.cleaner_dedupe_buffer_bytes = config.number("log.cleaner.dedupe.buffer.size");
+  settings.cleaner_backoff_ms = config.number("log.cleaner.backoff.ms");
+  settings.cleaner_max_bytes_per_second =
+      std::stod(config.text("log.cleaner.io.max.bytes.per.second"));
   settings.broker_id = config.node_id();
   return settings;
 }

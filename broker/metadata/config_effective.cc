@@ -319,6 +319,12 @@ log::LogConfig effective_log_config(const ConfigMap& configs, const BrokerValues
   const std::vector<std::string> policy = split_list(text("cleanup.policy"));
   log.compact = std::find(policy.begin(), policy.end(), "compact") != policy.end();
   log.remove = std::find(policy.begin(), policy.end(), "delete") != policy.end();
+  log.min_cleanable_dirty_ratio = std::stod(text("min.cleanable.dirty.ratio"));
+  log.min_compaction_lag_ms = number("min.compaction.lag.ms");
+  log.max_compaction_lag_ms = number("max.compaction.lag.ms");
+  log.delete_retention_ms = number("delete.retention.ms");
+  log.file_delete_delay_ms = number("file.delete.delay.ms");
+  log.segment_jitter_ms = number("segment.jitter.ms");
   log.compression_type = text("compression.type");
   const ConfigDef* level =
       find_config(topic_config_defs(), "compression." + log.compression_type + ".level");

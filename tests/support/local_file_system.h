@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <coroutine>
 #include <cstring>
 #include <filesystem>
@@ -34,6 +35,10 @@ struct Faults {
   std::function<bool(const std::string&)> hold_datasync;
   std::map<std::string, int> datasyncs;  // per path, blocking ones too
   int reads = 0;
+  // After as many writes and changes of names everything of that kind fails with EIO: what a crash
+  // at this point leaves.
+  int changes_left = INT_MAX;
+  bool stopped() { return changes_left <= 0 || --changes_left < 0; }
   std::vector<std::pair<io::Executor*, std::coroutine_handle<>>> held;
 };
 
@@ -72,6 +77,7 @@ class LocalFile : public io::File {
   Result<void> pwritev(std::span<const std::span<const std::byte>> pieces,
                        uint64_t position) override {
     if (faults_->fail_write && faults_->fail_write(path_)) return failed("pwritev", EIO);
+    if (faults_->stopped()) return failed("pwritev", EIO);
     for (const auto& piece : pieces) {
       size_t done = 0;
       while (done < piece.size()) {
@@ -156,11 +162,13 @@ class LocalFileSystem : public io::FileSystem {
     return done("mkdir", path, code);
   }
   Result<void> rename(const std::string& from, const std::string& to) override {
+    if (faults_->stopped()) return failed("rename", from, EIO);
     std::error_code code;
     std::filesystem::rename(from, to, code);
     return done("rename", from, code);
   }
   Result<void> remove(const std::string& path) override {
+    if (faults_->stopped()) return failed("unlink", path, EIO);
     if (::unlink(path.c_str()) != 0) return failed("unlink", path);
     return {};
   }

@@ -54,10 +54,38 @@ inline std::vector<std::byte> make_batch(const std::vector<std::string>& values,
   return builder.build();
 }
 
+// A record with a key; no value is a tombstone.
+struct Keyed {
+  std::string key;
+  std::optional<std::string> value;
+  friend bool operator==(const Keyed&, const Keyed&) = default;
+};
+inline std::vector<std::byte> make_keyed(const std::vector<Keyed>& records, Seq seq = {},
+                                         TimeMs timestamp = 1'700'000'000'000,
+                                         protocol::Codec codec = protocol::Codec::kNone) {
+  protocol::BatchOptions options;
+  options.codec = codec;
+  options.transactional = seq.transactional;
+  if (seq.producer >= 0) {
+    options.producer_id = ProducerId(seq.producer);
+    options.producer_epoch = seq.epoch;
+    options.base_sequence = seq.sequence;
+  }
+  protocol::BatchBuilder builder(options);
+  for (const Keyed& record : records) {
+    std::optional<std::span<const std::byte>> value;
+    if (record.value) value = bytes_of(*record.value);
+    builder.add(timestamp, bytes_of(record.key), value);
+  }
+  return builder.build();
+}
+
 class LogHarness {
  public:
   explicit LogHarness(bool sync_on_ack = true) { settings_.sync_on_ack = sync_on_ack; }
   ~LogHarness() { crash(); }
+  // For the next start.
+  LogSettings& settings() { return settings_; }
 
   test::TempDirectory directory;
   test::LocalFileSystem files;

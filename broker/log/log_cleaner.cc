@@ -1,0 +1,80 @@
+#include "broker/log/log_cleaner.h"
+
+#include <algorithm>
+
+namespace ackord::log {
+namespace {
+
+constexpr int64_t kNever = INT64_MAX;
+
+}  // namespace
+
+void LogCleaner::start(int32_t workers) {
+  for (int32_t i = 0; i < workers; ++i) io::spawn(home_.executor, work(this));
+}
+
+void LogCleaner::request(TopicPartition partition) {
+  home_.executor.post([this, partition = std::move(partition)] {
+    schedule(partition, home_.clock.now().steady_ms + backoff_ms_);
+  });
+}
+
+void LogCleaner::stop() {
+  home_.executor.post([this] {
+    stopping_ = true;
+    changed_.notify();
+  });
+}
+
+// The earlier of two times counts.
+void LogCleaner::schedule(const TopicPartition& partition, int64_t due_ms) {
+  const auto [known, added] = due_.try_emplace(partition, due_ms);
+  if (!added) {
+    if (known->second <= due_ms) return;
+    order_.erase(Due{known->second, partition});
+    known->second = due_ms;
+  }
+  order_.emplace(due_ms, partition);
+  changed_.notify();
+}
+
+std::optional<TopicPartition> LogCleaner::take() {
+  const int64_t now_ms = home_.clock.now().steady_ms;
+  for (auto at = order_.begin(); at != order_.end() && at->first <= now_ms; ++at) {
+    if (running_.contains(at->second)) continue;
+    TopicPartition partition = at->second;
+    due_.erase(partition);
+    order_.erase(at);
+    return partition;
+  }
+  return std::nullopt;
+}
+
+io::Task<void> LogCleaner::work(LogCleaner* self) {
+  const auto wakeup = io::Wakeup::make(self->home_.executor, self->home_.clock);
+  for (;;) {
+    if (self->stopping_) co_return;
+    const std::optional<TopicPartition> next = self->take();
+    if (!next) {
+      self->changed_.subscribe(wakeup);
+      int64_t until = kNever;
+      for (const auto& [due_ms, partition] : self->order_) {
+        // One that runs ends with a notification.
+        if (self->running_.contains(partition)) continue;
+        until = due_ms;
+        break;
+      }
+      auto waiting = wakeup->wait_until(until);
+      (void)co_await std::move(waiting);
+      continue;
+    }
+    self->running_.insert(*next);
+    auto looking = self->look_(*next);
+    const std::optional<int64_t> again = co_await std::move(looking);
+    self->running_.erase(*next);
+    if (again) self->schedule(*next, self->home_.clock.now().steady_ms + *again);
+    self->changed_.notify();
+  }
+}
+
+}  // namespace ackord::log
