@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "tools/conform/differential/differential.h"
 #include "tools/conform/known_gaps.h"
 #include "tools/conform/report.h"
 
@@ -21,6 +22,8 @@ struct Arguments {
   std::string json;
   std::string label;
   std::string known_gaps;
+  std::string against;
+  differential::DifferentialOptions differential;
   int jobs = 8;
   bool list = false;
   bool quiet = false;
@@ -46,7 +49,16 @@ std::ofstream open(const std::string& path) {
   return out;
 }
 
+int compare(const Arguments& arguments) {
+  if (arguments.bootstrap.empty()) throw std::runtime_error("--bootstrap is missing");
+  const int differences = differential::run_differential(parse_endpoint(arguments.bootstrap),
+                                                         parse_endpoint(arguments.against),
+                                                         arguments.differential, std::cout);
+  return differences == 0 ? 0 : kNotAsExpected;
+}
+
 int run(const Arguments& arguments) {
+  if (!arguments.against.empty()) return compare(arguments);
   const std::vector<Check> all = all_checks();
   const std::vector<Check> checks = select_checks(all, arguments.only);
   if (arguments.list) {
@@ -97,6 +109,15 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 64));
   app.add_flag("--quiet", arguments.quiet, "only what is not as expected, and skips");
   app.add_flag("--list", arguments.list, "list the checks and what each is about");
+  app.add_option(
+      "--against", arguments.against,
+      "host:port of a second broker: the same random requests to both, and what differs");
+  app.add_option("--seed", arguments.differential.seed, "with --against: which requests")
+      ->capture_default_str();
+  app.add_option("--count", arguments.differential.count, "with --against: how many")
+      ->capture_default_str();
+  app.add_option("--apis", arguments.differential.only, "with --against: only these, by commas")
+      ->delimiter(',');
   try {
     app.parse(argc, argv);
     return run(arguments);
