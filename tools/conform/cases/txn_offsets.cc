@@ -161,7 +161,7 @@ CASE(not_stable_for_old_readers, "KIP-447", .api = "OffsetFetch", .first = 1, .l
 }
 
 CASE(require_stable_of_all, "KIP-447", .api = "OffsetFetch", .first = 7, .last = 10) {
-  // Without naming partitions: those that are only staged are left out or unstable, never an offset.
+  // Without naming partitions.
   auto [topic, group, producer] = stage(kit);
   const Value answer =
       fetch_offsets(kit, group, std::nullopt, {.version = kit.version(), .require_stable = true});
