@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "tools/conform/kit/coordinators.h"
+
 namespace ackord::conform {
 namespace {
 
@@ -70,6 +72,7 @@ ShareFetched fetched_of(const Value& answer, const Topic& topic, int32_t partiti
 ShareMember::ShareMember(Kit& kit, std::string group, std::string id)
     : kit_(kit), group_(std::move(group)), id_(std::move(id)), connection_(&kit.connect()) {
   if (id_.empty()) id_ = kit.name("m");
+  wait_for_coordinator(kit, CoordinatorKind::kGroup, group_);
 }
 
 Value ShareMember::heartbeat(const ShareHeartbeatOptions& options) {
@@ -103,15 +106,9 @@ Value ShareMember::start_joining(const std::vector<Topic>& topics) {
   std::vector<std::string> names;
   names.reserve(topics.size());
   for (const Topic& topic : topics) names.push_back(topic.name);
-  std::optional<Value> answer;
-  kit_.until("the share group's coordinator is there", [&] {
-    answer = heartbeat({.names = names, .epoch = 0});
-    const ErrorCode error = (*answer)["errorCode"].error();
-    return error != ErrorCode::COORDINATOR_NOT_AVAILABLE &&
-           error != ErrorCode::COORDINATOR_LOAD_IN_PROGRESS && error != ErrorCode::NOT_COORDINATOR;
-  });
-  (*answer)["errorCode"].is_none();
-  return *answer;
+  Value answer = ask_until_free(kit_, [&] { return heartbeat({.names = names, .epoch = 0}); });
+  answer["errorCode"].is_none();
+  return answer;
 }
 
 void ShareMember::join(const std::vector<Topic>& topics) {

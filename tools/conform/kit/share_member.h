@@ -90,7 +90,7 @@ ShareFetched fetched_of(const Value& answer, const Topic& topic, int32_t partiti
 
 class ShareMember {
  public:
-  // `id`: nothing for one of its own. The connection is made at once.
+  // `id`: nothing for one of its own. Waits for the group's coordinator.
   ShareMember(Kit& kit, std::string group, std::string id = {});
 
   const std::string& group() const { return group_; }
@@ -107,7 +107,7 @@ class ShareMember {
   // Joins, and waits until exactly all partitions of these topics are assigned: so that they are
   // initialised.
   void join(const std::vector<Topic>& topics);
-  // Joins, once the coordinator is there, and waits for nothing. The good answer.
+  // Joins, and does not wait for an assignment. The good answer.
   Value start_joining(const std::vector<Topic>& topics);
   // Heartbeats until the assignment fulfils it.
   template <class Good>
