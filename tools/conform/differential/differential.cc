@@ -90,8 +90,8 @@ class Run {
     if (!kinds_.empty()) out_ << "kinds of differences:\n";
     for (const auto& [kind, steps] : kinds_)
       out_ << fmt::format("{:5} {} (first in step {})\n", steps.size(), kind, steps.front());
-    out_ << fmt::format("{} requests, {} differences (seed {}, {} never answered)\n",
-                        options_.count, differences_, options_.seed, unanswered_);
+    out_ << fmt::format("seed {}, {} never answered\n{} requests, {} differences\n", options_.seed,
+                        unanswered_, options_.count, differences_);
     return differences_;
   }
 

@@ -124,7 +124,7 @@ void Setting::init_producer() {
 }
 
 void Setting::create_share_group() {
-  ShareGroupState group{world_.new_name("share"), Placeholders().uuid(),
+  ShareGroupState group{world_.new_name("share"), world_.new_name("member"),
                         world_.placeholders().number(kMemberEpochs), 0};
   for (size_t i = 0; i < world_.topics.size() && i < 2; ++i)
     group.topics.push_back(world_.topics[world_.topics.size() - 1 - i]);
