@@ -21,7 +21,7 @@ Result<std::optional<bool>> is_commit(const BatchHeader& header, std::span<const
 }
 
 bool BatchFilter::must_stay(const BatchHeader& header) const {
-  if (header.next_offset() == rules_.round_end) return true;
+  if (header.next_offset() == rules_.high_watermark) return true;
   const auto last = last_batches_.find(header.producer_id);
   if (!header.has_producer() || last == last_batches_.end()) return false;
   if (last->second.last_data_offset >= 0) {

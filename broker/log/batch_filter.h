@@ -2,7 +2,7 @@
 // start. Rules are Kafka's (MemoryRecords.filterTo, KIP-534): offsets never change; of each key the
 // latest record stays; a tombstone, and the marker of a transaction without records, stays until
 // the delete horizon that the batch gets when that is first met; the batch that tells a producer's
-// last sequence, and the last one of what is compacted, stay even when they are empty.
+// last sequence, and the one that ends at the high watermark, stay even when they are empty.
 // Errors: CORRUPT_MESSAGE, INVALID_RECORD for bytes that cannot be read.
 #pragma once
 
@@ -27,8 +27,8 @@ struct LastBatch {
 using LastBatches = std::unordered_map<ProducerId, LastBatch>;
 
 struct FilterRules {
-  Offset map_end = 0;    // `keys` knows every record below; what is above stays as it is
-  Offset round_end = 0;  // the batch that ends here is kept
+  Offset map_end = 0;         // `keys` knows every record below; what is above stays as it is
+  Offset high_watermark = 0;  // the batch that ends here is kept
   int64_t delete_retention_ms = 0;
   TimeMs now_ms = 0;
 };

@@ -146,8 +146,8 @@ Result<void> Compaction::start_cleaning() {
     groups_.back().push_back(segment);
   }
   transactions_.emplace(std::move(in_.aborted));
-  filter_.emplace(FilterRules{map_end_, in_.round_end, in_.delete_retention_ms, in_.now_ms}, keys_,
-                  in_.last_batches, *transactions_);
+  filter_.emplace(FilterRules{map_end_, in_.high_watermark, in_.delete_retention_ms, in_.now_ms},
+                  keys_, in_.last_batches, *transactions_);
   scan_.reset();
   cleaning_ = true;
   at_ = 0;

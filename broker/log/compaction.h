@@ -25,6 +25,7 @@ struct CompactionInput {
   std::vector<AbortedRange> aborted;  // with data in them
   LastBatches last_batches;
   Offset first_dirty = 0;
+  Offset high_watermark = 0;
   Offset round_end = 0;  // the base offset of the first segment that is left alone
   int64_t segment_bytes = 0;
   int32_t segment_index_bytes = 0;

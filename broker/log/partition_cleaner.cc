@@ -53,6 +53,7 @@ io::Task<std::optional<int64_t>> LocalPartition::clean_once(Self self, CleanerLi
   input.aborted = log.aborted_below(plan.round_end);
   input.last_batches = log.producers().last_batches();
   input.first_dirty = plan.first_dirty;
+  input.high_watermark = log.high_watermark();
   input.round_end = plan.round_end;
   input.segment_bytes = log.config().segment_bytes;
   input.segment_index_bytes = log.config().segment_index_bytes;
