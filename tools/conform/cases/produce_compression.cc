@@ -307,8 +307,8 @@ CASE(bomb_where_the_topic_is_uncompressed, "docs of max.message.bytes", .limit_s
     refused(kit, topic, bomb(codec), ErrorCode::MESSAGE_TOO_LARGE);
 }
 
-// Memory is not taken for what a length claims. Kafka 4.4 does not look when it need not recompress,
-// and stores it; to refuse it is of more use.
+// Memory is not taken for what a length claims. Kafka 4.4 looks at it only when it recompresses,
+// and else stores it; to refuse it is of more use.
 CASE(record_length_that_would_not_fit, "KIP-98") {
   const Bytes plain = raw_batch(1, raw_record({.length = 64 << 20}));
   const Bytes batch = with_payload(plain, gzip_of(payload_of(plain)), Codec::kGzip);

@@ -1,4 +1,4 @@
-// Timestamps of records: the client's or the broker's, within bounds, and the header's maximum true.
+// Timestamps of records: the client's or the broker's, within bounds, and the maximum is true.
 #include "tools/conform/case.h"
 #include "tools/conform/kit/produce_checks.h"
 

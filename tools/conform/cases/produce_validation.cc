@@ -1,4 +1,4 @@
-// What a broker must refuse to store, one bad batch at a time: stored, it would stop every consumer.
+// What a broker must not store, as it would stop every consumer: one bad batch at a time.
 #include "tools/conform/case.h"
 #include "tools/conform/kit/produce_checks.h"
 
@@ -141,8 +141,7 @@ CASE(offset_deltas_not_consecutive, "KIP-98") {
   }
 }
 
-// Kafka 4.4 fails with UNKNOWN_SERVER_ERROR; to refuse it, or to number the records anew, is of more
-// use.
+// Kafka 4.4 fails with UNKNOWN_SERVER_ERROR; better refuse it, or number the records anew.
 CASE(offset_deltas_of_compressed_batch, "KIP-98") {
   const Topic topic = create_topic(kit);
   const Bytes records = joined(raw_record({.value = "a", .offset_delta = 3}),

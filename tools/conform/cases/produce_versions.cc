@@ -114,11 +114,13 @@ CASE(several_topics, "Kafka protocol guide, Produce", .api = "Produce", .first =
   }
 }
 
+// It is in the log when it is answered; readers may see it a little later.
 CASE(acks_1, "Kafka protocol guide, Produce", .api = "Produce", .first = 3, .last = 13) {
   const Topic topic = create_topic(kit);
   const ProduceOptions options{.version = kit.version(), .acks = 1};
   expect_equal(produce(kit, topic, numbered(2), options), 0, "the base offset");
   expect_equal(produce(kit, topic, numbered(1), options), 2, "the base offset");
+  kit.until("the records can be read", [&] { return end_offset(kit, topic) == 3; });
   expect_equal(values_of(read_all(kit, topic)), std::vector<std::string>{"v0", "v1", "v0"},
                "the values");
 }
