@@ -355,7 +355,6 @@ CASE(group_refuses, "docs/SEMANTICS.md A.5") {
       {"share.renew.acknowledge.enable", "no"},
       {"consumer.session.timeout.ms", "1"},
       {"consumer.heartbeat.interval.ms", "50000"},
-      {"streams.num.standby.replicas", "9"},
       {"errors.deadletterqueue.topic.name", "__internal"},
       {"no.such", "1"}};
   for (const auto& [name, value] : refused)
@@ -372,9 +371,15 @@ CASE(group_accepts, "docs/SEMANTICS.md A.5") {
                             {"share.auto.offset.reset", "by_duration:PT1H"},
                             {"share.isolation.level", "read_committed"},
                             {"share.renew.acknowledge.enable", "false"},
-                            {"errors.deadletterqueue.topic.name", "dlq.x"},
-                            {"streams.num.standby.replicas", "2"}};
+                            {"errors.deadletterqueue.topic.name", "dlq.x"}};
   set_configs(kit, kGroup, group, accepted);
+}
+
+CASE(group_of_streams, "KIP-1071") {
+  const std::string group = kit.name("g");
+  set_configs(kit, kGroup, group, {{"streams.num.standby.replicas", "2"}});
+  expect_refused(kit, kGroup, group, {{"streams.num.standby.replicas", kSet, "9"}},
+                 ErrorCode::INVALID_CONFIG);
 }
 
 CASE(group_without_a_name, "KIP-848") {

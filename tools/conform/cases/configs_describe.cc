@@ -262,6 +262,13 @@ CASE(a_group_that_none_has, "KIP-848") {
   }
 }
 
+CASE(a_group_of_streams, "KIP-1071") {
+  const Value configs =
+      describe_config(kit, config_query(ConfigResource::kGroup, kit.name("g")))["configs"];
+  configs.with("name", "streams.session.timeout.ms")["value"].is("45000");
+  configs.with("name", "streams.num.standby.replicas")["value"].is("0");
+}
+
 CASE(a_subscription_that_none_has, "KIP-714") {
   const Value configs = describe_config(
       kit, config_query(ConfigResource::kClientMetrics, kit.name("metrics")))["configs"];

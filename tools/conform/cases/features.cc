@@ -51,13 +51,25 @@ CASE(finalized, "KIP-584", .api = "ApiVersions", .first = 3, .last = 5) {
     feature["maxVersionLevel"].is_between(1, INT16_MAX);
     feature["minVersionLevel"].is(feature["maxVersionLevel"].json());
   }
-  const auto level = [&](const char* name) {
-    return answer["finalizedFeatures"].with("name", json::value(name))["maxVersionLevel"];
-  };
-  level("transaction.version").is(2);
-  level("group.version").is(1);
-  level("share.version").is_between(1, INT16_MAX);
-  level("metadata.version").is_between(7, INT16_MAX);
+  answer["finalizedFeatures"].with("name", "metadata.version");
+}
+
+// What a 4.4 cluster begins with.
+CASE(levels, "KIP-1022", .api = "ApiVersions", .first = 3, .last = 5) {
+  const Value features = ask_versions(kit, kit.version())["finalizedFeatures"];
+  features.with("name", "metadata.version")["maxVersionLevel"].is_between(7, INT16_MAX);
+  features.with("name", "transaction.version")["maxVersionLevel"].is(2);
+  features.with("name", "share.version")["maxVersionLevel"].is_between(1, INT16_MAX);
+}
+
+CASE(level_of_groups, "KIP-848") {
+  kit.needs("ConsumerGroupHeartbeat");
+  expect_equal(kit.broker().feature("group.version"), 1, "group.version");
+}
+
+CASE(level_of_streams, "KIP-1071") {
+  kit.needs("StreamsGroupHeartbeat");
+  expect_equal(kit.broker().feature("streams.version"), 1, "streams.version");
 }
 
 // Old clients cannot read a feature whose lowest level is 0.
@@ -70,7 +82,7 @@ CASE(supported_without_level_0, "KIP-1022", .api = "ApiVersions", .first = 3, .l
 
 CASE(supported, "KIP-1022", .api = "ApiVersions", .first = 4, .last = 5) {
   const Value features = ask_versions(kit, kit.version())["supportedFeatures"];
-  for (const char* name : {"transaction.version", "group.version", "share.version"}) {
+  for (const char* name : {"transaction.version", "share.version"}) {
     const Value feature = features.with("name", json::value(name));
     feature["minVersion"].is(0);
     feature["maxVersion"].is_between(kit.broker().feature(name), INT16_MAX);

@@ -1,6 +1,7 @@
 // Client metrics: GetTelemetrySubscriptions and PushTelemetry. Kafka advertises them only with a
 // plugin that takes the metrics, but answers without one too; a broker that does not know them
-// closes the connection, and skips these cases.
+// closes the connection, and skips these cases. All are alone: a change of any subscription makes the
+// broker forget what a client has said and when.
 #include <random>
 
 #include "tools/conform/case.h"
@@ -89,7 +90,7 @@ class Subscription {
 
 }  // namespace
 
-CASE(a_new_client, kSpec) {
+CASE(a_new_client, kSpec, .alone = true) {
   Client client(kit);
   const Value answer = client.subscribe();
   answer["errorCode"].is_none();
@@ -102,7 +103,7 @@ CASE(a_new_client, kSpec) {
   answer["acceptedCompressionTypes"].is(list(4, 3, 1, 2));
 }
 
-CASE(two_clients, kSpec) {
+CASE(two_clients, kSpec, .alone = true) {
   Client one(kit);
   Client other(kit);
   one.subscribe()["errorCode"].is_none();
@@ -110,7 +111,7 @@ CASE(two_clients, kSpec) {
   expect(one.instance() != other.instance(), "each client has an instance of its own");
 }
 
-CASE(a_client_that_has_an_instance, kSpec) {
+CASE(a_client_that_has_an_instance, kSpec, .alone = true) {
   const std::string instance = random_instance();
   Client client(kit);
   const Value answer = client.subscribe(instance);
@@ -118,65 +119,65 @@ CASE(a_client_that_has_an_instance, kSpec) {
   answer["clientInstanceId"].is(instance);
 }
 
-CASE(asks_too_often, kSpec) {
+CASE(asks_too_often, kSpec, .alone = true) {
   Client client(kit);
   client.subscribe()["errorCode"].is_none();
   client.subscribe(client.instance())["errorCode"].is(ErrorCode::THROTTLING_QUOTA_EXCEEDED);
 }
 
-CASE(pushes, kSpec) {
+CASE(pushes, kSpec, .alone = true) {
   Client client(kit);
   client.subscribe();
   client.push().is_none();
   client.push().is(ErrorCode::THROTTLING_QUOTA_EXCEEDED);
 }
 
-CASE(says_goodbye, kSpec) {
+CASE(says_goodbye, kSpec, .alone = true) {
   Client client(kit);
   client.subscribe();
   client.push({{"terminating", true}}).is_none();
   client.push({{"terminating", true}}).is(ErrorCode::INVALID_REQUEST);
 }
 
-CASE(says_goodbye_early, kSpec) {
+CASE(says_goodbye_early, kSpec, .alone = true) {
   Client client(kit);
   client.subscribe();
   client.push().is_none();
   client.push({{"terminating", true}}).is_none();
 }
 
-CASE(pushes_without_an_instance, kSpec) {
+CASE(pushes_without_an_instance, kSpec, .alone = true) {
   Client client(kit);
   client.push().is(ErrorCode::INVALID_REQUEST);
 }
 
-CASE(pushes_without_a_subscription, kSpec) {
+CASE(pushes_without_a_subscription, kSpec, .alone = true) {
   Client client(kit);
   client.push({{"clientInstanceId", random_instance()}, {"subscriptionId", 1}})
       .is(ErrorCode::UNKNOWN_SUBSCRIPTION_ID);
 }
 
-CASE(pushes_for_another_subscription, kSpec) {
+CASE(pushes_for_another_subscription, kSpec, .alone = true) {
   Client client(kit);
   client.subscribe();
   client.push({{"subscriptionId", client.subscription() ^ 1}})
       .is(ErrorCode::UNKNOWN_SUBSCRIPTION_ID);
 }
 
-CASE(pushes_too_much, kSpec) {
+CASE(pushes_too_much, kSpec, .alone = true) {
   Client client(kit);
   client.subscribe();
   client.push({{"metrics", bytes(std::string(1048577, 'x'))}}).is(ErrorCode::TELEMETRY_TOO_LARGE);
 }
 
-CASE(unknown_compression, kSpec) {
+CASE(unknown_compression, kSpec, .alone = true) {
   Client client(kit);
   client.subscribe();
   client.push({{"compressionType", 9}, {"metrics", bytes("x")}})
       .is(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE);
 }
 
-CASE(subscribed_client, kSpec) {
+CASE(subscribed_client, kSpec, .alone = true) {
   Client(kit).subscribe();
   const std::string id = kit.name("client");
   const Subscription subscription(kit, id);
@@ -190,7 +191,7 @@ CASE(subscribed_client, kSpec) {
   Client(kit, kit.name("other")).subscribe()["requestedMetrics"].has_size(0);
 }
 
-CASE(pushes_at_its_interval, kSpec) {
+CASE(pushes_at_its_interval, kSpec, .alone = true) {
   Client(kit).subscribe();
   const std::string id = kit.name("client");
   const Subscription subscription(kit, id);
