@@ -367,4 +367,39 @@ CASE(parked_join_outlives_its_session, "docs/SEMANTICS.md D.1", .limit_s = 60) {
   b.receive_join(of_b)["errorCode"].is_none();
 }
 
+CASE(bounds_of_the_session_timeout, "docs/SEMANTICS.md D.1") {
+  for (const int session_ms : {6000, 1800000}) {
+    ClassicMember member(kit, new_group(kit), {.session_ms = session_ms});
+    member.join();
+    member.leave();
+  }
+}
+
+CASE(many_members, "docs/SEMANTICS.md D.1") {
+  const std::string group = new_group(kit);
+  std::vector<ClassicMember> members;
+  for (int i = 0; i < 8; ++i) members.emplace_back(kit, group);
+  std::vector<ClassicMember*> pointers;
+  for (ClassicMember& member : members) pointers.push_back(&member);
+  form_group(kit, pointers);
+  for (size_t i = 0; i < members.size(); ++i) {
+    expect_equal(members[i].generation(), 8, "generation");
+    expect_equal(members[i].sync(), fmt::format("for {}", i), "assignment");
+  }
+}
+
+CASE(parked_join_is_sent_again, "docs/SEMANTICS.md D.1") {
+  const std::string group = new_group(kit);
+  ClassicMember a(kit, group), b(kit, group), b_again(kit, group);
+  form_group(kit, {&a});
+  b.start_joining();
+  wait_for_classic_state(kit, group, "PreparingRebalance");
+  // The client has given up on its connection, and joins as the same member by another.
+  b_again.set_id(b.id());
+  const Sent again = b_again.send_join();
+  expect(!b_again.connection().readable_within(Millis{100}), "it waits for the other member");
+  expect_equal(member_ids(a.try_join()), ids_of({&a, &b}), "members");
+  b_again.receive_join(again)["generationId"].is(2);
+}
+
 }  // namespace ackord::conform

@@ -250,4 +250,18 @@ CASE(session_of_a_static_member_ends, "KIP-345", .limit_s = 60) {
   a.try_join()["members"].has_size(1);
 }
 
+CASE(rejoins_with_its_id, "KIP-345", .api = "JoinGroup", .first = 5, .last = 9) {
+  const std::string group = new_group(kit);
+  ClassicMember a(kit, group, {.version = kit.version(), .instance = "one"});
+  ClassicMember b(kit, group, {.version = kit.version(), .instance = "two"});
+  form_group(kit, {&a, &b});
+  // As any member: a follower is told where it is, a leader begins a rebalance.
+  b.try_join()["generationId"].is(2);
+  expect_equal(classic_state(kit, group), "Stable", "state");
+  const Sent of_a = a.send_join();
+  wait_for_classic_state(kit, group, "PreparingRebalance");
+  b.try_join()["generationId"].is(3);
+  a.receive_join(of_a)["generationId"].is(3);
+}
+
 }  // namespace ackord::conform

@@ -213,4 +213,22 @@ CASE(follower_does_not_sync, "docs/SEMANTICS.md D.1") {
   a.heartbeat().is(ErrorCode::REBALANCE_IN_PROGRESS);
 }
 
+CASE(parked_sync_is_sent_again, "docs/SEMANTICS.md D.1") {
+  const std::string group = new_group(kit);
+  ClassicMember a(kit, group), b(kit, group), b_again(kit, group);
+  a.join();
+  const Sent join_of_b = b.start_joining();
+  wait_for_classic_state(kit, group, "PreparingRebalance");
+  a.try_join()["errorCode"].is_none();
+  b.receive_join(join_of_b)["errorCode"].is_none();
+  b.send_sync();
+  b_again.set_id(b.id());
+  b_again.set_generation(b.generation());
+  b_again.set_protocol(b.protocol());
+  const Sent again = b_again.send_sync();
+  expect(!b_again.connection().readable_within(Millis{100}), "the follower waits for the leader");
+  a.sync({{b.id(), "for b"}});
+  expect_equal(text_of(b_again.receive_sync(again)["assignment"]), "for b", "assignment");
+}
+
 }  // namespace ackord::conform

@@ -4,7 +4,7 @@
 
 namespace ackord::conform {
 
-AREA("groups.configs", "Configs of consumer groups (KIP-1189 and before)");
+AREA("groups.configs", "Configs of consumer groups (KIP-848)");
 
 namespace {
 

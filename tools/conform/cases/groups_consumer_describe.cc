@@ -162,4 +162,18 @@ CASE(unknown_topic_is_subscribed, "KIP-848") {
   one["targetAssignment"]["topicPartitions"].has_size(0);
 }
 
+CASE(assigning, "docs/SEMANTICS.md D.2", .api = "ConsumerGroupDescribe", .first = 0, .last = 1) {
+  const Topic topic = create_topic(kit, 2);
+  ConsumerMember a(kit, new_group(kit)), b(kit, a.group());
+  set_configs(kit, ConfigResource::kGroup, a.group(),
+              {{"consumer.assignment.interval.ms", "15000"}});
+  a.join({topic});
+  a.until_assigned(partitions_of(topic));
+  b.join({topic});
+  // The group has a new epoch, and the assignment of it is not made yet.
+  const Value group = describe_consumer(kit, a.group(), kit.version());
+  group["groupState"].is("Assigning");
+  expect_equal(group["groupEpoch"].number(), group["assignmentEpoch"].number() + 1, "group epoch");
+}
+
 }  // namespace ackord::conform

@@ -343,4 +343,32 @@ CASE(partitions_that_it_was_not_given, "KIP-848") {
   member.until_assigned(partitions_of(topic));
 }
 
+CASE(topic_is_made_anew, "KIP-848") {
+  auto [topic, member] = consumer_joined(kit);
+  delete_topic(kit, topic);
+  const Topic again = create_topic(kit, 2, {}, topic.name);
+  member.until_assigned(partitions_of(again));
+}
+
+CASE(session_ends, "KIP-848", .limit_s = 120) {
+  const Topic topic = create_topic(kit, 3);
+  const std::string group = new_group(kit);
+  ConsumerMember lively(kit, group), silent(kit, group), away(kit, group, "away");
+  const std::vector<ConsumerMember*> all = {&lively, &silent, &away};
+  for (ConsumerMember* member : all) member->join({topic});
+  settle(kit, all, partitions_of(topic));
+  away.leave(-2);
+  // The shortest session there is: 45 s. A static member that is away has no longer.
+  const Stopwatch stopwatch;
+  const auto alone = [&] {
+    kit.pass(Millis{500});
+    lively.beat();
+    return lively.assigned() == partitions_of(topic);
+  };
+  kit.until("the partitions of the others come to the one that heartbeats", alone, Millis{90000});
+  expect_between(stopwatch.elapsed().count(), 43000L, 85000L, "milliseconds of the session");
+  silent.heartbeat()["errorCode"].is(ErrorCode::UNKNOWN_MEMBER_ID);
+  describe_consumer(kit, group)["members"].has_size(1);
+}
+
 }  // namespace ackord::conform

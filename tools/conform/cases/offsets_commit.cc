@@ -1,4 +1,6 @@
 // OffsetCommit: who may commit what, and what is kept of it.
+#include <map>
+
 #include "tools/conform/case.h"
 #include "tools/conform/kit/classic_member.h"
 #include "tools/conform/kit/consumer_member.h"
@@ -307,6 +309,34 @@ CASE(topic_is_made_anew, "KIP-848, KIP-516") {
   const Topic again = create_topic(kit, 1, {}, topic.name);
   kit.until("no offset of the old topic is there",
             [&] { return committed_offset(kit, group, again) == -1; });
+}
+
+CASE(known_and_unknown_topics, "docs/SEMANTICS.md D.3", .api = "OffsetCommit", .first = 2,
+     .last = 10) {
+  const Topic topic = create_topic(kit), ghost = ghost_topic(kit);
+  const std::string group = new_group(kit);
+  const Value topics =
+      kit.ask("OffsetCommit", kit.version(),
+              commit_request(group, {{.topic = ghost, .offset = 1}, {.topic = topic, .offset = 2}},
+                             {.version = kit.version()}))["topics"];
+  topics.has_size(2);
+  const auto error_of = [&](const Topic& one) {
+    const Value found = kit.version() >= 10 ? topics.with("topicId", json::value(one.id))
+                                            : topics.with("name", json::value(one.name));
+    return found["partitions"][0]["errorCode"];
+  };
+  error_of(ghost).is(kit.version() >= 10 ? ErrorCode::UNKNOWN_TOPIC_ID
+                                         : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+  error_of(topic).is_none();
+  expect_equal(committed_offset(kit, group, topic), 2, "committed offset");
+}
+
+CASE(id_of_a_deleted_topic, "KIP-848, KIP-516") {
+  const Topic topic = create_topic(kit);
+  const std::string group = new_group(kit);
+  delete_topic(kit, topic);
+  create_topic(kit, 1, {}, topic.name);
+  try_commit(kit, group, {.topic = topic}, {.version = 10}).is(ErrorCode::UNKNOWN_TOPIC_ID);
 }
 
 }  // namespace ackord::conform

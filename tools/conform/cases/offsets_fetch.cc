@@ -1,4 +1,6 @@
 // OffsetFetch: one group and many, some topics and all, by name and by id, and members' epochs.
+#include <map>
+
 #include "tools/conform/case.h"
 #include "tools/conform/kit/classic_member.h"
 #include "tools/conform/kit/consumer_member.h"
