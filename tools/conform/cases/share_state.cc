@@ -388,6 +388,65 @@ CASE(state_outlives_its_snapshot, "docs/SEMANTICS.md A.6") {
   expect_equal(StateBatches{batches.back()}, StateBatches{{1038, 1038, kAcknowledged, 1}}, "last");
 }
 
+// ---------------------------------------------------------------- together with a share group
+
+CASE(what_a_leader_stores, "docs/SEMANTICS.md A.6") {
+  auto [topic, member] = acquired_records(kit);
+  SharePartitionState state(kit, topic, member.group());
+  expect_equal(state.batches(), StateBatches{}, "batches of what is only acquired");
+  member.acknowledge(topic, 2, 3).is_none();
+  member.acknowledge(topic, 5, 5, {kReject}).is_none();
+  member.acknowledge(topic, 8, 9, {kRelease}).is_none();
+  const StateBatches stored{{2, 3, kAcknowledged, 1}, {5, 5, kArchived, 1}, {8, 9, kAvailable, 1}};
+  expect_equal(state.batches(), stored, "batches");
+  const Value summary = state.summary();
+  summary["startOffset"].is(0);
+  summary["deliveryCompleteCount"].is(3);
+}
+
+// Written before the first fetch, when the leader has not read it yet.
+CASE(what_a_leader_reads, "docs/SEMANTICS.md A.4") {
+  const Topic topic = known_topic(kit);
+  produce(kit, topic, numbered(10));
+  ShareMember member(kit, earliest_group(kit));
+  member.join({topic});
+  SharePartitionState state(kit, topic, member.group());
+  const auto state_epoch = static_cast<int32_t>(state.summary()["stateEpoch"].number());
+  state
+      .write({.state_epoch = state_epoch,
+              .start_offset = 2,
+              .batches = {{2, 4, kAvailable, 2},
+                          {5, 6, kAcknowledged, 1},
+                          {7, 7, kArchived, 1}}})["errorCode"]
+      .is_none();
+  Ranges acquired;
+  kit.until("all others are acquired", [&] {
+    const Ranges more = member.fetch(topic).acquired;
+    acquired.insert(acquired.end(), more.begin(), more.end());
+    return offsets_of(acquired).size() >= 5;
+  });
+  expect_equal(acquired, Ranges{{2, 4, 3}, {8, 9, 1}}, "acquired");
+}
+
+// The leader's state is void once another has begun a new epoch of it.
+CASE(newer_epoch_fences_the_leader, "docs/SEMANTICS.md A.11") {
+  auto [topic, member] = acquired_records(kit);
+  member.acknowledge(topic, 0, 4).is_none();
+  SharePartitionState state(kit, topic, member.group());
+  const int64_t epoch = state.summary()["stateEpoch"].number();
+  state.initialize(static_cast<int32_t>(epoch + 1), 2)["errorCode"].is_none();
+  member.acknowledge(topic, 5, 9)
+      .is_one_of({ErrorCode::NOT_LEADER_OR_FOLLOWER, ErrorCode::INVALID_RECORD_STATE});
+  Ranges acquired;
+  kit.until("they are handed out anew", [&] {
+    acquired = member.fetch(topic).acquired;
+    return !acquired.empty();
+  });
+  expect_equal(acquired, Ranges{{2, 9, 1}}, "acquired");
+}
+
+// ---------------------------------------------------------------- FindCoordinator
+
 CASE(coordinator_key, "docs/SEMANTICS.md A.6") {
   const std::string tail = ":" + known_topic(kit).id;
   const auto find = [&](const std::string& key) {
