@@ -114,7 +114,7 @@ CASE(described_states, "KIP-664; docs/SEMANTICS.md C.1") {
 CASE(described_with_offsets, "KIP-664") {
   const Topic topic = create_topic(kit);
   TxnProducer producer = begin_transaction(kit, topic, {"a"});
-  producer.commit_offset(new_group(kit), topic, {.offset = 1});
+  producer.commit_offset(offsets_group(kit), topic, {.offset = 1});
   std::set<std::string> topics;
   for (const Value& entry : producer.describe()["topics"].items())
     topics.insert(entry["topic"].text());

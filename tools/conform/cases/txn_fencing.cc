@@ -76,7 +76,7 @@ CASE(verify_partitions, "KIP-890", .api = "AddPartitionsToTxn", .first = 4, .las
 CASE(add_offsets, "KIP-588; docs/SEMANTICS.md C.1", .api = "AddOffsetsToTxn", .first = 0,
      .last = 4) {
   auto [topic, old, owner] = take_over(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   old.try_add_group(group, kit.version())["errorCode"].is(fenced(kit.version(), 2));
   owner.with_epoch(owner.epoch() + 5)
       .try_add_group(group, kit.version())["errorCode"]
@@ -119,7 +119,7 @@ CASE(init_over_the_owners_transaction, "KIP-360", .api = "InitProducerId", .firs
 
 CASE(commit_offsets, "docs/SEMANTICS.md D.3", .api = "TxnOffsetCommit", .first = 0, .last = 6) {
   auto [topic, old, owner] = take_over(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   const TxnOffset offset{.offset = 7, .version = kit.version()};
   old.try_commit_offset(group, topic, offset)["errorCode"].is(ErrorCode::INVALID_PRODUCER_EPOCH);
   old.set_identity({old.producer_id() + 1000, 0});

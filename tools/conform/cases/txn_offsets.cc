@@ -21,7 +21,7 @@ struct Staged {
 };
 Staged stage(Kit& kit, std::optional<int64_t> committed = 40,
              TxnVersion version = TxnVersion::kTwo) {
-  Staged staged{create_topic(kit), new_group(kit), TxnProducer(kit, version)};
+  Staged staged{create_topic(kit), offsets_group(kit), TxnProducer(kit, version)};
   if (committed) commit(kit, staged.group, staged.topic, *committed);
   staged.producer.init();
   staged.producer.commit_offset(staged.group, staged.topic, {.offset = 50});
@@ -56,7 +56,7 @@ TxnProducer with_group(Kit& kit, const std::string& group) {
 
 CASE(commit, "KIP-98; docs/SEMANTICS.md D.3", .api = "TxnOffsetCommit", .first = 0, .last = 6) {
   const Topic topic = create_topic(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   TxnProducer producer = with_group(kit, group);
   const int16_t version = kit.version();
   producer
@@ -75,7 +75,7 @@ CASE(commit, "KIP-98; docs/SEMANTICS.md D.3", .api = "TxnOffsetCommit", .first =
 
 CASE(abort, "KIP-98; docs/SEMANTICS.md D.3", .api = "TxnOffsetCommit", .first = 0, .last = 6) {
   const Topic topic = create_topic(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   commit(kit, group, topic, 40);
   TxnProducer producer = with_group(kit, group);
   producer.try_commit_offset(group, topic, {.offset = 50, .version = kit.version()})["errorCode"]
@@ -87,7 +87,7 @@ CASE(abort, "KIP-98; docs/SEMANTICS.md D.3", .api = "TxnOffsetCommit", .first = 
 }
 
 CASE(added_by_request, "KIP-98", .api = "AddOffsetsToTxn", .first = 0, .last = 4) {
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   TxnProducer producer(kit, TxnVersion::kOne);
   producer.init();
   producer.try_add_group(group, kit.version())["errorCode"].is_none();
@@ -103,7 +103,7 @@ CASE(added_by_request, "KIP-98", .api = "AddOffsetsToTxn", .first = 0, .last = 4
 
 CASE(not_added, "KIP-890; docs/SEMANTICS.md C.4", .api = "TxnOffsetCommit", .first = 0, .last = 4) {
   const Topic topic = create_topic(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   TxnProducer producer(kit, TxnVersion::kOne);
   producer.init();
   producer.try_commit_offset(group, topic, {.offset = 5, .version = kit.version()})["errorCode"].is(
@@ -114,7 +114,7 @@ CASE(not_added, "KIP-890; docs/SEMANTICS.md C.4", .api = "TxnOffsetCommit", .fir
 
 CASE(added_by_itself, "KIP-890", .api = "TxnOffsetCommit", .first = 5, .last = 6) {
   const Topic topic = create_topic(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   TxnProducer producer(kit);
   producer.init();
   producer.commit_offset(group, topic, {.offset = 50, .version = kit.version()});
@@ -127,7 +127,7 @@ CASE(added_by_itself, "KIP-890", .api = "TxnOffsetCommit", .first = 5, .last = 6
 CASE(with_records, "KIP-98: consume, transform, produce") {
   for (const TxnVersion version : {TxnVersion::kOne, TxnVersion::kTwo}) {
     const Topic topic = create_topic(kit);
-    const std::string group = new_group(kit);
+    const std::string group = offsets_group(kit);
     TxnProducer producer(kit, version);
     producer.init();
     int64_t expected = -1;
@@ -172,7 +172,7 @@ CASE(require_stable_of_all, "KIP-447", .api = "OffsetFetch", .first = 7, .last =
 
 CASE(require_stable_by_partition, "KIP-447") {
   const Topic topic = create_topic(kit, 3);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   for (const int partition : {0, 1}) conform::commit(kit, group, topic, 7, partition);
   TxnProducer producer(kit);
   producer.init();
@@ -188,7 +188,7 @@ CASE(require_stable_by_partition, "KIP-447") {
 
 CASE(require_stable_of_two_groups, "KIP-447; KIP-709") {
   auto [topic, group, producer] = stage(kit);
-  const std::string other = new_group(kit);
+  const std::string other = offsets_group(kit);
   conform::commit(kit, other, topic, 7);
   const auto part = [&](const std::string& id) {
     return Object{{"groupId", id},
@@ -260,7 +260,7 @@ CASE(one_aborts_one_commits, "KIP-98") {
 
 CASE(several_groups_in_one_transaction, "KIP-98") {
   auto [topic, group, producer] = stage(kit);
-  const std::string other = new_group(kit);
+  const std::string other = offsets_group(kit);
   producer.commit_offset(other, topic, {.offset = 90});
   producer.commit();
   wait_for_offset(kit, group, topic, 50);
@@ -278,7 +278,7 @@ CASE(simple_group_is_created, "KIP-98") {
 
 CASE(unknown_group_with_a_generation, "KIP-447", .api = "TxnOffsetCommit", .first = 3, .last = 6) {
   const Topic topic = create_topic(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   TxnProducer producer = with_group(kit, group);
   producer
       .try_commit_offset(
@@ -337,7 +337,7 @@ CASE(consumer_member, "KIP-848; docs/SEMANTICS.md D.3", .api = "TxnOffsetCommit"
 
 CASE(metadata_too_large, "KIP-98; offset.metadata.max.bytes") {
   const Topic topic = create_topic(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   TxnProducer producer = with_group(kit, group);
   producer
       .try_commit_offset(group, topic,
@@ -352,7 +352,7 @@ CASE(metadata_too_large, "KIP-98; offset.metadata.max.bytes") {
 }
 
 CASE(unknown_topic, "KIP-98; KIP-1319", .api = "TxnOffsetCommit", .first = 0, .last = 6) {
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   TxnProducer producer = with_group(kit, group);
   producer
       .try_commit_offset(group, ghost_topic(kit),
@@ -362,7 +362,7 @@ CASE(unknown_topic, "KIP-98; KIP-1319", .api = "TxnOffsetCommit", .first = 0, .l
 
 CASE(unknown_partition, "KIP-98", .api = "TxnOffsetCommit", .first = 0, .last = 6) {
   const Topic topic = create_topic(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   TxnProducer producer = with_group(kit, group);
   producer
       .try_commit_offset(group, topic,
@@ -372,7 +372,7 @@ CASE(unknown_partition, "KIP-98", .api = "TxnOffsetCommit", .first = 0, .last = 
 
 CASE(no_names, "KIP-98", .api = "TxnOffsetCommit", .first = 0, .last = 4) {
   const Topic topic = create_topic(kit);
-  TxnProducer producer = with_group(kit, new_group(kit));
+  TxnProducer producer = with_group(kit, offsets_group(kit));
   producer.try_commit_offset("", topic, {.offset = 5, .version = kit.version()})["errorCode"].is(
       ErrorCode::INVALID_GROUP_ID);
 }

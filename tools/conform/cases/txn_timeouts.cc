@@ -98,7 +98,7 @@ CASE(produce_afterwards, "KIP-588; docs/SEMANTICS.md C.6", .limit_s = 60) {
 
 CASE(requests_afterwards, "KIP-588; docs/SEMANTICS.md C.6", .limit_s = 60) {
   auto [topic, producer] = timed_out(kit, TxnVersion::kOne);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   for (const int16_t version : {0, 1, 2, 3})
     producer.try_add(topic, version)
         .is(version >= 2 ? ErrorCode::PRODUCER_FENCED : ErrorCode::INVALID_PRODUCER_EPOCH);
@@ -156,7 +156,7 @@ CASE(start_afterwards, "KIP-98", .limit_s = 60) {
 
 CASE(staged_offsets_are_dropped, "KIP-447", .limit_s = 60) {
   const Topic topic = create_topic(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   commit(kit, group, topic, 40);
   TxnProducer producer(kit);
   producer.init({.timeout_ms = 500});

@@ -102,7 +102,7 @@ CASE(ended_by_another_process, "KIP-939") {
 
 CASE(offsets_too, "KIP-939") {
   auto [topic, producer] = prepare(kit);
-  const std::string group = new_group(kit);
+  const std::string group = offsets_group(kit);
   producer.commit_offset(group, topic, {.offset = 5});
   producer.commit();
   kit.until("the offset is there", [&] { return committed_offset(kit, group, topic) == 5; });

@@ -256,6 +256,14 @@ TxnProducer begin_transaction(Kit& kit, const Topic& topic, const std::vector<st
   return producer;
 }
 
+std::string offsets_group(Kit& kit) {
+  std::string group = kit.name("g");
+  wait_for_coordinator(kit, CoordinatorKind::kGroup, group);
+  const Object all{{"groupId", group}, {"topics", nullptr}};
+  ask_until_free(kit, [&] { return kit.ask("OffsetFetch", 7, all); })["errorCode"].is_none();
+  return group;
+}
+
 void wait_for_stable(Kit& kit, const Topic& topic, int64_t offset, int32_t partition) {
   kit.until(fmt::format("the last stable offset is {}", offset),
             [&] { return end_offset(kit, topic, partition, 1) == offset; });
