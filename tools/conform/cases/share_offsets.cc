@@ -1,5 +1,5 @@
-// Share groups' offsets as admins see and set them: DescribeShareGroupOffsets with its lag (KIP-1226),
-// AlterShareGroupOffsets, DeleteShareGroupOffsets.
+// Share groups' offsets as admins see and set them: DescribeShareGroupOffsets with its lag
+// (KIP-1226), AlterShareGroupOffsets, DeleteShareGroupOffsets.
 #include "tools/conform/kit/share_offsets.h"
 
 #include <algorithm>
@@ -387,8 +387,8 @@ CASE(alter_fences_what_is_in_flight, "docs/SEMANTICS.md A.6") {
   expect_equal(acquired, Ranges{{2, 9, 1}}, "acquired");
 }
 
-// The session is closed, but its connection lives. Kafka 4.4 keeps the partition in memory then, and
-// the new offset comes into force only when something is written with the old state epoch.
+// The session is closed, but its connection lives. Kafka 4.4 keeps the partition in memory then,
+// and the new offset comes into force only when something is written with the old state epoch.
 CASE(alter_under_a_leader_that_remembers, "docs/SEMANTICS.md A.6") {
   auto [topic, member] = acquired_records(kit);
   member.acknowledge(topic, 0, 4).is_none();

@@ -1,5 +1,5 @@
-// The state of share partitions, as the share coordinator keeps it for the brokers (KIP-932): epochs,
-// how batches merge, what is unknown. Without an authorizer any client may ask for it.
+// The state of share partitions, as the share coordinator keeps it for the brokers (KIP-932):
+// epochs, how batches merge, what is unknown. Without an authorizer any client may ask for it.
 #include "tools/conform/kit/share_state.h"
 
 #include "tools/conform/case.h"

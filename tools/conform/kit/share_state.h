@@ -1,5 +1,5 @@
-// SharePartitionState: what the share coordinator stores of one share partition, asked with the RPCs
-// by which brokers ask it (KIP-932): Initialize-, Read-, Write-, DeleteShareGroupState and
+// SharePartitionState: what the share coordinator stores of one share partition, asked with the
+// RPCs by which brokers ask it (KIP-932): Initialize-, Read-, Write-, DeleteShareGroupState and
 // ReadShareGroupStateSummary. Each function sends one request of one partition and hands back the
 // partition's result, changing nothing here. Errors: Failure.
 #pragma once

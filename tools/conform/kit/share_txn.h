@@ -1,5 +1,5 @@
-// Share acknowledgements inside a producer's transaction (docs/PROTOCOL.md part 1): TxnShareAcknowledge,
-// AddShareAcksToTxn, and what DescribeSharePartitions says of what is in flight.
+// Share acknowledgements inside a producer's transaction (docs/PROTOCOL.md part 1):
+// TxnShareAcknowledge, AddShareAcksToTxn, and what DescribeSharePartitions says of what is in flight.
 //
 //   auto [topic, member, producer] = staging(kit);
 //   stage(kit, producer, member, {{.topic = topic, .first = 0, .last = 9}});
@@ -18,7 +18,7 @@
 
 namespace ackord::conform {
 
-// States of what is in flight, as DescribeSharePartitions has them; the others are in share_state.h.
+// States of what is in flight, as DescribeSharePartitions has them; others are in share_state.h.
 constexpr int8_t kAcquiredState = 1;
 constexpr int8_t kStagedState = 5;
 
