@@ -1,6 +1,6 @@
-// Two-phase commit: transactions that an outside coordinator ends, in its own time. InitProducerId 6
-// is unstable in Kafka 4.4, which advertises it with unstable.api.versions.enable=true; the area
-// also needs transaction.two.phase.commit.enable=true.
+// Two-phase commit: transactions that an outside coordinator ends, in its own time. Version 6 of
+// InitProducerId is unstable in Kafka 4.4, which advertises it with
+// unstable.api.versions.enable=true; the area needs transaction.two.phase.commit.enable=true too.
 #include "tools/conform/case.h"
 #include "tools/conform/kit/offsets.h"
 #include "tools/conform/kit/transactions.h"

@@ -139,8 +139,8 @@ class TxnProducer {
 TxnProducer begin_transaction(Kit& kit, const Topic& topic, const std::vector<std::string>& values,
                               TxnVersion version = TxnVersion::kTwo, const InitOptions& init = {});
 
-// A group that does not exist, whose coordinator is there and has loaded. As new_group() of groups.h,
-// but for brokers that have offsets of groups and nothing else of them, too.
+// A group that does not exist, whose coordinator is there and has loaded. As new_group() of
+// groups.h, but for brokers that have offsets of groups and nothing else of them, too.
 std::string offsets_group(Kit& kit);
 
 // Waits until the last stable offset of the partition is this.
