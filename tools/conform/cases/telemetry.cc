@@ -1,7 +1,7 @@
 // Client metrics: GetTelemetrySubscriptions and PushTelemetry. Kafka advertises them only with a
 // plugin that takes the metrics, but answers without one too; a broker that does not know them
-// closes the connection, and skips these cases. All are alone: a change of any subscription makes the
-// broker forget what a client has said and when.
+// closes the connection, and skips these cases. All are alone: a change of any subscription makes
+// the broker forget what a client has said and when.
 #include <random>
 
 #include "tools/conform/case.h"

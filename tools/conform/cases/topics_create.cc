@@ -1,4 +1,4 @@
-// CreateTopics: defaults, what is refused and how, and that one bad topic does not spoil the others.
+// CreateTopics: defaults, what is refused and how; one bad topic does not spoil the others.
 #include "tools/conform/case.h"
 #include "tools/conform/kit/admin.h"
 
