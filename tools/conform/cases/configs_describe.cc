@@ -248,17 +248,19 @@ CASE(a_group_that_none_has, "KIP-848") {
       describe_config(kit, config_query(ConfigResource::kGroup, kit.name("g")), 4, true);
   result["errorCode"].is_none();
   const std::vector<std::pair<std::string, std::string>> expected = {
-    {"consumer.session.timeout.ms", "45000"}, {"consumer.heartbeat.interval.ms", "5000"},
-    {"share.session.timeout.ms", "45000"}, {"share.heartbeat.interval.ms", "5000"},
-    {"share.record.lock.duration.ms", "30000"}, {"share.delivery.count.limit", "5"},
-    {"share.partition.max.record.locks", "2000"}, {"share.auto.offset.reset", "latest"},
-    {"share.isolation.level", "read_uncommitted"}, {"share.renew.acknowledge.enable", "true"},
-    for (const auto& [name, value] : expected){const Value config =
-                                                   result["configs"].with("name", name);
-  config["value"].is(value);
-  config["configSource"].is(kDefaultSource);
-  config["readOnly"].is(false);
-}
+      {"consumer.session.timeout.ms", "45000"},      {"consumer.heartbeat.interval.ms", "5000"},
+      {"share.session.timeout.ms", "45000"},         {"share.heartbeat.interval.ms", "5000"},
+      {"share.record.lock.duration.ms", "30000"},    {"share.delivery.count.limit", "5"},
+      {"share.partition.max.record.locks", "2000"},  {"share.auto.offset.reset", "latest"},
+      {"share.isolation.level", "read_uncommitted"}, {"share.renew.acknowledge.enable", "true"},
+      {"errors.deadletterqueue.topic.name", ""},
+  };
+  for (const auto& [name, value] : expected) {
+    const Value config = result["configs"].with("name", name);
+    config["value"].is(value);
+    config["configSource"].is(kDefaultSource);
+    config["readOnly"].is(false);
+  }
 }
 
 CASE(a_group_of_streams, "KIP-1071") {
