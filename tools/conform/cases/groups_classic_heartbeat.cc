@@ -74,10 +74,10 @@ CASE(keeps_the_session, "docs/SEMANTICS.md D.1", .limit_s = 60) {
   ClassicMember a(kit, group, {.session_ms = 6000, .rebalance_ms = 60000});
   ClassicMember b(kit, group, {.session_ms = 6000, .rebalance_ms = 60000}), c(kit, group);
   form_group(kit, {&a, &b});
+  const Stopwatch stopwatch;
   c.start_joining();
   wait_for_classic_state(kit, group, "PreparingRebalance");
   // One that is told to rejoin has kept its session, too; the other's runs out.
-  const Stopwatch stopwatch;
   kit.until(
       "the silent member is gone",
       [&] {

@@ -52,8 +52,15 @@ CASE(simple, "docs/SEMANTICS.md D.3", .api = "OffsetCommit", .first = 2, .last =
   part["committedOffset"].is(42);
   part["committedLeaderEpoch"].is(epoch_for(kit.version(), 0));
   part["metadata"].is("note");
-  // It is a group now, of no protocol.
+}
+
+CASE(makes_a_group, "docs/SEMANTICS.md D.3", .api = "OffsetCommit", .first = 2, .last = 10) {
+  const std::string group = new_group(kit);
+  try_commit(kit, group, {.topic = create_topic(kit), .offset = 1}, {.version = kit.version()})
+      .is_none();
+  // Of no protocol, and without members.
   const Value described = describe_classic(kit, group);
+  described["errorCode"].is_none();
   described["groupState"].is("Empty");
   described["protocolType"].is("");
 }

@@ -75,6 +75,11 @@ CASE(unknown_group, "docs/SEMANTICS.md D.3", .api = "OffsetFetch", .first = 1, .
   const Topic topic = create_topic(kit);
   const std::string group = new_group(kit);
   expect_no_offset(committed(kit, group, topic, 0, {.version = kit.version()}));
+}
+
+CASE(makes_no_group, "docs/SEMANTICS.md D.3") {
+  const std::string group = new_group(kit);
+  committed(kit, group, create_topic(kit));
   describe_classic(kit, group)["errorCode"].is(ErrorCode::GROUP_ID_NOT_FOUND);
 }
 
