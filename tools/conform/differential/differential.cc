@@ -108,21 +108,38 @@ class Run {
     if (tolerated(answers)) {
       ++unanswered_;
       world_.retire(step.request);
-    } else if (const auto where = first_difference(answers.first_normal, answers.second_normal)) {
+    } else if (const auto where = difference(step, answers)) {
       ++differences_;
       report(step, answers, *where);
       world_.retire(step.request);
     } else if (step.spoil == Spoil::kNot && answers.first.kind == Answer::Kind::kBody &&
                step.of.learn != nullptr) {
-      step.of.learn(world_,
-                    {step.request, answers.first_normal.as_object(), answers.first.body.as_object(),
-                     answers.second.body.as_object(), first_.symbols, second_.symbols});
-      setting_.settle(step);
+      learn(step, answers);
     } else if (step.spoil != Spoil::kNot && !step.of.reads) {
       // What the broker has made of it is not in the world.
       world_.retire(step.request);
     }
     if (ended(answers.first) || ended(answers.second)) forget_connections();
+  }
+
+  // In the answers, or in what a Produce has left.
+  std::optional<std::string> difference(const Step& step, const Both& answers) {
+    if (auto where = first_difference(answers.first_normal, answers.second_normal)) return where;
+    if (std::string_view(step.of.api) != "Produce") return std::nullopt;
+    return setting_.compare_ends(step);
+  }
+
+  void learn(const Step& step, const Both& answers) {
+    step.of.learn(world_,
+                  {step.request, answers.first_normal.as_object(), answers.first.body.as_object(),
+                   answers.second.body.as_object(), first_.symbols, second_.symbols});
+    try {
+      setting_.settle(step);
+    } catch (const std::runtime_error& late) {
+      ++differences_;
+      report(step, answers, late.what());
+      world_.retire(step.request);
+    }
   }
 
   // A broker that leaves a request unanswered for ever gives nothing to compare with.

@@ -129,21 +129,42 @@ class Pass {
       if (rule != nullptr && rule->rule == Rule::kDrop) continue;
       out[name] = value(from, name);
     }
-    // A default that nobody has set: what it is depends on the broker.
-    if (api_ == "DescribeConfigs" && out.contains("configSource") && out.contains("value") &&
-        out.at("configSource") != 1 && out.at("configSource") != 8)
-      out["value"] = out.at("value").is_null() ? json::value(nullptr) : json::value("default");
+    if (api_ == "DescribeConfigs" && out.contains("configSource")) {
+      // Not set at the topic (1) or the group (8): what it is, and since where, depends on the broker.
+      const json::value& source = out.at("configSource");
+      if (source != 1 && source != 8) {
+        if (out.at("value").is_string()) out["value"] = "inherited";
+        out["configSource"] = "inherited";
+      }
+    }
     return out;
   }
 
-  json::array array(const json::array& items, std::string_view) const {
+  json::array array(const json::array& items, std::string_view field) const {
     std::vector<json::value> out;
-    for (const json::value& item : items) out.push_back(inner(item, {}));
+    for (const json::value& item : items) {
+      json::value normal = inner(item, {});
+      if (!left_out(normal, field, items.size())) out.push_back(std::move(normal));
+    }
+    if (!out.empty() && out[0].is_number())
+      std::ranges::sort(out, {}, [](const json::value& one) { return one.to_number<int64_t>(); });
     if (!out.empty() && out[0].is_object()) {
       join(out);
       std::ranges::sort(out, {}, [](const json::value& item) { return json::serialize(item); });
     }
     return json::array(out.begin(), out.end());
+  }
+
+  // Items that say nothing: of a list of all configs those that were not set; of a ShareFetch the
+  // partitions without records, which are named or not as they were ready or not.
+  bool left_out(const json::value& item, std::string_view field, size_t items) const {
+    constexpr size_t kMostAskedFor = 10;
+    if (api_ == "DescribeConfigs" && field == "configs" && items > kMostAskedFor)
+      return item.at("configSource") == "inherited";
+    if (api_ != "ShareFetch") return false;
+    if (field == "responses") return item.at("partitions").as_array().empty();
+    return field == "partitions" && item.at("errorCode") == 0 &&
+           item.at("acknowledgeErrorCode") == 0 && item.at("acquiredRecords").as_array().empty();
   }
 
   // Fetch answers may name a topic once or several times.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/json/serialize.hpp>
 #include <thread>
 
 #include "tools/conform/kit/kit.h"
@@ -17,6 +19,7 @@ constexpr size_t kMostDeleted = 3;
 constexpr int32_t kTimeoutMs = 10000;
 constexpr Millis kLimit{60000};
 constexpr Millis kPause{25};
+constexpr int kEndTries = 8;
 
 int64_t error_of(const json::value& part) { return part.at("errorCode").to_number<int64_t>(); }
 
@@ -188,6 +191,33 @@ void Setting::settle(const Step& step) {
     const json::value& state = answer.at("transactionStates").at(0);
     return !state.at("transactionState").as_string().starts_with("Prepare");
   });
+}
+
+std::optional<std::string> Setting::compare_ends(const Step& step) {
+  const std::string request = json::serialize(step.request);
+  for (const TopicState& topic : world_.topics) {
+    if (request.find(topic.name) == std::string::npos &&
+        request.find(topic.id) == std::string::npos)
+      continue;
+    for (int32_t i = 0; i < topic.partitions; ++i) {
+      const auto end = [&](Side& side) {
+        const json::value answer = side.ask(
+            "ListOffsets", 7,
+            {{"replicaId", -1},
+             {"topics", list(Object{{"name", topic.name},
+                                    {"partitions",
+                                     list(Object{{"partitionIndex", i}, {"timestamp", -1}})}})}});
+        return answer.at("topics").at(0).at("partitions").at(0).at("offset").to_number<int64_t>();
+      };
+      // What has no answer may still be on its way.
+      for (int tries = 0; end(first_) != end(second_); ++tries) {
+        if (tries >= kEndTries)
+          return fmt::format("end of {}-{}: {} ≠ {}", topic.name, i, end(first_), end(second_));
+        std::this_thread::sleep_for(kPause);
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 void Setting::clean_up() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "tools/conform/differential/side.h"
@@ -21,6 +22,8 @@ class Setting {
   void replenish(const Template& next);
   // What the request may have begun has ended: topics are led or gone, transactions complete.
   void settle(const Step& step);
+  // Whether the logs that a Produce names end alike on both; a line that says where they do not.
+  std::optional<std::string> compare_ends(const Step& step);
   // Deletes the topics.
   void clean_up();
 

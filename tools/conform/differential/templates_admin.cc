@@ -96,6 +96,7 @@ void created(World& world, const Answered& answered) {
     if (topic.at("errorCode").as_int64() != 0) continue;
     // The ids follow when the new topic is awaited.
     const std::string name(topic.at("name").as_string());
+    std::erase_if(world.deleted, [&](const auto& one) { return one.name == name; });
     if (world.topics.size() < kMostTopics) world.topics.push_back({name, {}, 0});
   }
 }

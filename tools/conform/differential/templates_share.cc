@@ -52,7 +52,7 @@ json::array share_topics(World& world, Random& random, const ShareGroupState& gr
         {"partitions", list(Object{{"partitionIndex", some_partition(random, one)},
                                    {"acknowledgementBatches", some_acks(random, acks)}})}};
   };
-  return some(random, topic);
+  return acks > 0 ? some(random, topic) : list(topic());
 }
 
 Object share_fetch(World& world, Random& random, int16_t version) {
@@ -68,7 +68,7 @@ Object share_fetch(World& world, Random& random, int16_t version) {
       .field("memberId", group.member)
       .field("shareSessionEpoch", epoch)
       .field("maxWaitMs", 300)
-      .field("minBytes", random.number(2))
+      .field("minBytes", 1)
       .field("maxBytes", 1 << 20)
       .field("maxRecords", random.one_in(3) ? 1 + random.number(5) : 500)
       .field("batchSize", 500)

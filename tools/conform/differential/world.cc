@@ -124,6 +124,7 @@ void World::retire(const json::value& request) {
     return names(request, one.name) || names(request, one.id);
   };
   std::erase_if(topics, topic_hit);
+  std::erase_if(deleted, topic_hit);
   std::erase_if(producers, [&](const auto& one) {
     return (!one.transactional_id.empty() && names(request, one.transactional_id)) ||
            (one.id >= 0 && has_number(request, one.id));
