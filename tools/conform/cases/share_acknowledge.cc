@@ -45,6 +45,15 @@ void expect_malformed(Kit& kit, const std::vector<Range>& ranges) {
   expect_equal(member.acquire(topic), Ranges{{0, 9, 2}}, "acquired afterwards");
 }
 
+// A range that ends far beyond what was acquired is refused, soon.
+void expect_beyond(Kit& kit, int64_t last) {
+  auto [topic, member] = acquired_records(kit);
+  const Stopwatch stopwatch;
+  member.acknowledge(topic, 0, last).is(ErrorCode::INVALID_REQUEST);
+  expect_between(stopwatch.elapsed().count(), 0L, 5000L, "milliseconds");
+  member.acknowledge(topic, 0, 9).is_none();
+}
+
 }  // namespace
 
 // ---- what is well-formed
@@ -110,6 +119,18 @@ CASE(renew_without_its_flag, "KIP-1222: v1 has no type 4", .api = "ShareAcknowle
 
 CASE(good_before_malformed, "KIP-932", .api = "ShareAcknowledge", .first = 1, .last = 2) {
   expect_malformed(kit, {{0, 4}, {6, 5}});
+}
+
+CASE(negative_offsets, "KIP-932", .api = "ShareAcknowledge", .first = 1, .last = 2) {
+  expect_malformed(kit, {{-5, -2}});
+}
+
+CASE(range_of_a_trillion_offsets, "KIP-932: costs no more than another") {
+  expect_beyond(kit, 1000000000000);
+}
+
+CASE(range_to_the_end_of_all_offsets, "KIP-932: costs no more than another") {
+  expect_beyond(kit, INT64_MAX);
 }
 
 CASE(no_ranges, "KIP-932") {

@@ -216,6 +216,22 @@ CASE(batch_size_below_a_batch, "KIP-932, BatchSize") {
   expect_equal(member.acquire(topic, {.batch_size = 3}), Ranges{{0, 4, 1}, {5, 9, 1}}, "acquired");
 }
 
+CASE(batch_size_of_nothing, "KIP-932, BatchSize") {
+  for (const int32_t size : {0, -1}) {
+    auto [topic, member] = ready(kit, 2, 5);
+    // Kafka puts a range of no offsets in front.
+    expect_equal(offsets_of(member.acquire(topic, {.batch_size = size})),
+                 offsets_of(Ranges{{0, 9, 0}}), "acquired");
+  }
+}
+
+CASE(record_limit_is_not_split, "KIP-1206, BatchSize") {
+  auto [topic, member] = ready(kit, 4, 5);
+  expect_equal(
+      member.acquire(topic, {.max_records = 12, .batch_size = 5, .acquire_mode = kRecordLimit}),
+      Ranges{{0, 11, 1}}, "acquired");
+}
+
 CASE(batches_in_one_range, "KIP-932, BatchSize") {
   auto [topic, member] = ready(kit, 4, 5);
   expect_equal(member.acquire(topic, {.batch_size = 100}), Ranges{{0, 19, 1}}, "acquired");
@@ -237,6 +253,25 @@ CASE(max_bytes_0, "KIP-932") {
   answer["errorCode"].is_none();
   expect_equal(fetched_of(answer, topic).acquired, Ranges{}, "acquired");
   expect_between(stopwatch.elapsed().count(), 0L, 4000L, "milliseconds");
+}
+
+CASE(negative_limits, "KIP-932: as if they were 0") {
+  auto [topic, member] = ready(kit, 1, 5);
+  const Value no_records = member.share_fetch({{topic}}, {.max_records = -1});
+  no_records["errorCode"].is_none();
+  expect_equal(fetched_of(no_records, topic).acquired, Ranges{}, "acquired with -1 records");
+  const Value no_bytes = member.share_fetch({{topic}}, {.max_bytes = -1});
+  no_bytes["errorCode"].is_none();
+  expect_equal(fetched_of(no_bytes, topic).acquired, Ranges{}, "acquired with -1 bytes");
+}
+
+CASE(min_bytes_above_max_bytes, "KIP-932") {
+  auto [topic, member] = ready(kit, 1, 5);
+  member.fetch(topic, {.max_wait_ms = 500, .max_records = 0});
+  const Stopwatch stopwatch;
+  expect_equal(member.acquire(topic, {.max_wait_ms = 500, .min_bytes = 1 << 20, .max_bytes = 1000}),
+               Ranges{{0, 4, 1}}, "acquired");
+  expect_between(stopwatch.elapsed().count(), 0L, 6000L, "milliseconds");
 }
 
 CASE(first_batch_above_max_bytes, "KIP-932: one batch is always returned") {
@@ -322,6 +357,19 @@ CASE(unknown_partition, "KIP-932") {
   const ShareFetched fetched = member.fetch(topic, {.max_wait_ms = 300}, 7);
   expect(fetched.present, "the partition is in the answer");
   expect_equal(fetched.error, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "error");
+}
+
+CASE(negative_partition, "KIP-932") {
+  auto [topic, member] = ready(kit, 0, 0);
+  expect_equal(member.fetch(topic, {.max_wait_ms = 100}, -1).error,
+               ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "error");
+}
+
+CASE(topic_id_of_zeros, "KIP-932") {
+  auto [topic, member] = ready(kit, 0, 0);
+  const Topic zero{.name = "", .id = "AAAAAAAAAAAAAAAAAAAAAA"};
+  expect_equal(member.fetch(zero, {.max_wait_ms = 100}).error, ErrorCode::UNKNOWN_TOPIC_ID,
+               "error");
 }
 
 CASE(good_beside_unknown, "KIP-932") {

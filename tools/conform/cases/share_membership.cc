@@ -243,6 +243,20 @@ CASE(subscription_to_nothing, "KIP-932") {
                         [](const auto& assigned) { return assigned.empty(); });
 }
 
+CASE(subscribed_twice, "KIP-932") {
+  auto [topic, member] = joined(kit);
+  const Value answer = member.heartbeat({.names = {{topic.name, topic.name}}});
+  answer["errorCode"].is_none();
+  expect_assignment(answer, topic);
+}
+
+CASE(name_that_no_topic_may_have, "KIP-932") {
+  auto [topic, member] = joined(kit);
+  const Value answer = member.heartbeat({.names = {{topic.name, "bad name!"}}});
+  answer["errorCode"].is_none();
+  expect_assignment(answer, topic);
+}
+
 CASE(topic_that_does_not_exist_yet, "KIP-932") {
   const std::string name = kit.name("t");
   ShareMember member(kit, kit.name("g"));

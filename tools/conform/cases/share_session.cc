@@ -338,6 +338,22 @@ CASE(forgotten_that_was_not_there, "KIP-932") {
   member.acknowledge(topic, 0, 2).is_none();
 }
 
+CASE(forgotten_in_the_opening_fetch, "KIP-932: there is nothing to forget yet") {
+  auto [topic, member] = acquired_records(kit);
+  member.share_fetch({{topic}}, {.max_wait_ms = 0, .forgotten = {{topic}}, .epoch = 0})["errorCode"]
+      .is_none();
+  produce(kit, topic, numbered(1));
+  const Value answer = member.share_fetch({}, {.max_wait_ms = 2000});
+  expect_equal(fetched_of(answer, topic).acquired, Ranges{{10, 10, 1}}, "acquired");
+}
+
+CASE(named_and_forgotten_at_once, "KIP-932") {
+  auto [topic, member] = acquired_records(kit);
+  member.share_fetch({{topic}}, {.max_wait_ms = 0, .forgotten = {{topic}}})["errorCode"].is_none();
+  produce(kit, topic, numbered(1));
+  member.share_fetch({}, {.max_wait_ms = 300})["responses"].has_size(0);
+}
+
 CASE(another_connection_may_go_on, "KIP-932: while the first one lives") {
   auto [topic, member] = acquired_records(kit);
   Connection& other = kit.connect();
