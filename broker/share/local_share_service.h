@@ -84,13 +84,14 @@ class LocalShareService : public ShareService {
   io::Task<std::vector<PartitionError>> acknowledge_all(
       GroupId group, std::string member, int8_t max_type,
       std::vector<AcknowledgePartition> partitions);
-  io::Task<void> poll(const ShareFetch& call, std::vector<TopicIdPartition> partitions,
-                      ShareFetchReply& reply);
-  io::Task<bool> poll_once(const ShareFetch& call, const std::vector<TopicIdPartition>& partitions,
+  io::Task<void> poll(const ShareFetch& call, SessionNumber session,
+                      std::vector<TopicIdPartition> partitions, ShareFetchReply& reply);
+  io::Task<bool> poll_once(const ShareFetch& call, SessionNumber session,
+                           const std::vector<TopicIdPartition>& partitions,
                            metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup,
                            ShareFetchReply& reply);
-  io::Task<void> release(GroupId group, std::string member,
-                         std::vector<TopicIdPartition> partitions, bool last_of_group);
+  io::Task<void> release(GroupId group, Holder holder, std::vector<TopicIdPartition> partitions,
+                         bool last_of_group);
   io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);
   io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op);
   io::Task<Result<Marker::Reply>> marker_here(int32_t index, Marker op);

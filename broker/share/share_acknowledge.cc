@@ -142,14 +142,16 @@ PartitionError SharePartition::acknowledge(const std::string& member_id,
   return {};
 }
 
-int64_t SharePartition::release(const std::string* member_id, Offset first, Offset last,
+int64_t SharePartition::release(const Holder* holder, Offset first, Offset last,
                                 DeliveryLimit limit, PartitionChange& change) const {
   int64_t offsets = 0;
   auto at = soft_->acquired.upper_bound(first);
   if (at != soft_->acquired.begin() && std::prev(at)->second.last_offset >= first) --at;
   for (; at != soft_->acquired.end() && at->first <= last; ++at) {
     const Acquired& acquired = at->second;
-    if (member_id != nullptr && acquired.member_id != *member_id) continue;
+    if (holder != nullptr &&
+        (acquired.member_id != holder->member_id || acquired.session > holder->session))
+      continue;
     const Offset from = std::max(first, at->first);
     const Offset to = std::min(last, acquired.last_offset);
     add_release(from, to, acquired.delivery_count, limit, change);

@@ -91,7 +91,7 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     if (read.batches.empty()) co_return out;
     Acquire acquire;
     acquire.key = request.key;
-    acquire.member_id = request.member;
+    acquire.holder = request.holder;
     for (const log::BatchInfo& batch : read.batches)
       acquire.request.batches.push_back({batch.base_offset, batch.last_offset});
     acquire.request.fetch_offset = *next->offset;

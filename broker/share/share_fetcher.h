@@ -19,7 +19,7 @@ namespace ackord::share {
 struct FetchOne {
   SharePartitionKey key;
   TopicPartition source;
-  std::string member;
+  Holder holder;
   int64_t max_bytes = 0;
   int32_t max_records = 0;
   int32_t batch_size = 0;

@@ -137,7 +137,7 @@ void SharePartition::activate(Offset resolved_start_offset) {
   settle();
 }
 
-void SharePartition::apply_acquire(const std::string& member_id, const AcquireDecision& decision,
+void SharePartition::apply_acquire(const Holder& holder, const AcquireDecision& decision,
                                    DeliveryLimit limit, int64_t deadline_ms) {
   ACKORD_ASSERT(soft_.has_value(), "acquired from what is active");
   SoftState& soft = *soft_;
@@ -153,8 +153,8 @@ void SharePartition::apply_acquire(const std::string& member_id, const AcquireDe
     }
     extend_end(taken.last_offset + 1);
     soft.free.remove(taken.first_offset, taken.last_offset);
-    soft.acquired[taken.first_offset] = {taken.last_offset, taken.delivery_count, member_id,
-                                         deadline_ms};
+    soft.acquired[taken.first_offset] = {taken.last_offset, taken.delivery_count, holder.member_id,
+                                         holder.session, deadline_ms};
     soft.locks.emplace(deadline_ms, taken.first_offset);
   }
   freed_ = freed_before;  // what was taken is nobody else's
@@ -185,6 +185,11 @@ void SharePartition::apply_log_start(Offset log_start_offset) {
 std::optional<int64_t> SharePartition::earliest_deadline() const {
   if (!soft_ || soft_->locks.empty()) return std::nullopt;
   return soft_->locks.begin()->first;
+}
+
+bool SharePartition::acquired_after(SessionNumber session) const {
+  return soft_ && std::any_of(soft_->acquired.begin(), soft_->acquired.end(),
+                              [&](const auto& at) { return at.second.session > session; });
 }
 
 // Brings the start offsets up to date after a change. Idempotent.

@@ -38,6 +38,12 @@ struct AcquireRequest {
   bool dlq = false;                  // the delivery limit leads to ARCHIVING
 };
 
+// Who acquires.
+struct Holder {
+  std::string member_id;
+  SessionNumber session = 0;
+};
+
 // Where a release at the delivery limit leads.
 struct DeliveryLimit {
   int16_t count = 5;  // share.delivery.count.limit
@@ -89,6 +95,7 @@ class SharePartition {
     Offset last_offset = 0;
     int16_t delivery_count = 0;
     std::string member_id;
+    SessionNumber session = 0;
     int64_t deadline_ms = 0;
   };
   struct Stager {
@@ -123,11 +130,13 @@ class SharePartition {
   const SoftState* soft() const { return soft_ ? &*soft_ : nullptr; }
   void activate(Offset resolved_start_offset);
   void drop_soft() { soft_.reset(); }
-  void apply_acquire(const std::string& member_id, const AcquireDecision& decision,
-                     DeliveryLimit limit, int64_t deadline_ms);
+  void apply_acquire(const Holder& holder, const AcquireDecision& decision, DeliveryLimit limit,
+                     int64_t deadline_ms);
   void apply_renew(const std::vector<OffsetRange>& ranges, int64_t deadline_ms);
   void apply_log_start(Offset log_start_offset);
   std::optional<int64_t> earliest_deadline() const;
+  // Whether something is acquired in a session that was opened after this one.
+  bool acquired_after(SessionNumber session) const;
   // Whether a fetch may find more than at the last call.
   bool take_freed() { return std::exchange(freed_, false); }
 
@@ -146,8 +155,9 @@ class SharePartition {
                              const std::vector<AcknowledgementBatch>& batches,
                              const AcknowledgeRules& rules, PartitionChange& change,
                              std::vector<OffsetRange>& renewed) const;
-  // Null member: whoever holds them. Returns the number of offsets.
-  int64_t release(const std::string* member_id, Offset first, Offset last, DeliveryLimit limit,
+  // What the member acquired in this session or an earlier one; null: whoever holds them. Returns the
+  // number of offsets.
+  int64_t release(const Holder* holder, Offset first, Offset last, DeliveryLimit limit,
                   PartitionChange& change) const;
   int64_t expire(int64_t steady_ms, PartitionChange& change) const;
   // `owner` with the time of now. No change with NONE: all was staged already. Needs no soft state.

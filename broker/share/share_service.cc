@@ -39,13 +39,13 @@ io::Task<void> LocalShareService::close_sessions(const io::Core& core, uint64_t 
   std::vector<ClosedSession> closed =
       sessions_[static_cast<size_t>(core.index)].close_connection(connection_id);
   for (ClosedSession& session : closed) {
-    auto releasing = release(session.group, session.member, std::move(session.partitions),
-                             session.last_of_group);
+    auto releasing = release(session.group, {session.member, session.number},
+                             std::move(session.partitions), session.last_of_group);
     co_await std::move(releasing);
   }
 }
 
-io::Task<void> LocalShareService::release(GroupId group, std::string member,
+io::Task<void> LocalShareService::release(GroupId group, Holder holder,
                                           std::vector<TopicIdPartition> partitions,
                                           bool last_of_group) {
   if (!shards_.partitions()) co_return;
@@ -58,7 +58,7 @@ io::Task<void> LocalShareService::release(GroupId group, std::string member,
   }
   for (auto& [index, mine] : keys) {
     ReleaseMember op;
-    op.member_id = member;
+    op.holder = holder;
     op.keys = std::move(mine);
     op.delivery_count_limit = static_cast<int16_t>(config.share_delivery_count_limit);
     auto releasing = shards_.run(index, std::move(op));
@@ -66,11 +66,11 @@ io::Task<void> LocalShareService::release(GroupId group, std::string member,
     if (!released)
       base::log_warn(
           "records of a closed session wait for their lock to expire group={} member={} error={}",
-          group, member, released.error().code);
+          group, holder.member_id, released.error().code);
   }
   if (!last_of_group) co_return;
   for (int32_t index = 0; index < shards_.partitions(); ++index) {
-    auto dropping = shards_.run(index, DropSoft{group});
+    auto dropping = shards_.run(index, DropSoft{group, holder.session});
     (void)co_await std::move(dropping);
   }
 }
@@ -121,29 +121,31 @@ io::Task<ShareFetchReply> LocalShareService::fetch(ShareFetch call) {
     }
   }
   if (step->final) {
-    auto releasing = release(call.group, call.member, std::move(step->partitions), false);
+    auto releasing =
+        release(call.group, {call.member, step->number}, std::move(step->partitions), false);
     co_await std::move(releasing);
   } else if (!call.renew && call.max_records > 0 && call.max_bytes > 0 &&
              !step->partitions.empty()) {
-    auto polling = poll(call, std::move(step->partitions), reply);
+    auto polling = poll(call, step->number, std::move(step->partitions), reply);
     co_await std::move(polling);
   }
   co_return reply;
 }
 
-io::Task<void> LocalShareService::poll(const ShareFetch& call,
+io::Task<void> LocalShareService::poll(const ShareFetch& call, SessionNumber session,
                                        std::vector<TopicIdPartition> partitions,
                                        ShareFetchReply& reply) {
   const io::Core& core = environment_.here();
   const int64_t deadline_ms = core.clock.now().steady_ms + std::max(call.max_wait_ms, 0);
   std::shared_ptr<io::Wakeup> wakeup;
   while (true) {
-    auto looking = poll_once(call, partitions, metadata_.group_config(call.group), wakeup, reply);
+    auto looking =
+        poll_once(call, session, partitions, metadata_.group_config(call.group), wakeup, reply);
     const bool found = co_await std::move(looking);
     const bool gone = call.gone != nullptr && *call.gone;
     if (gone) {
       // The session has ended with its connection while this request was taking records for it.
-      auto releasing = release(call.group, call.member, partitions, false);
+      auto releasing = release(call.group, {call.member, session}, partitions, false);
       co_await std::move(releasing);
       co_return;
     }
@@ -160,7 +162,7 @@ io::Task<void> LocalShareService::poll(const ShareFetch& call,
   }
 }
 
-io::Task<bool> LocalShareService::poll_once(const ShareFetch& call,
+io::Task<bool> LocalShareService::poll_once(const ShareFetch& call, SessionNumber session,
                                             const std::vector<TopicIdPartition>& partitions,
                                             metadata::GroupConfig config,
                                             std::shared_ptr<io::Wakeup> wakeup,
@@ -180,7 +182,7 @@ io::Task<bool> LocalShareService::poll_once(const ShareFetch& call,
     FetchOne one;
     one.key = {call.group, partition.topic_id, partition.partition};
     one.source = {(*source)->name, partition.partition};
-    one.member = call.member;
+    one.holder = {call.member, session};
     one.max_bytes = bytes_each;
     one.max_records = static_cast<int32_t>(records_left);
     one.batch_size = call.batch_size;
@@ -224,7 +226,8 @@ io::Task<ShareAcknowledgeReply> LocalShareService::acknowledge(ShareAcknowledgeC
                                        std::move(call.partitions));
   reply.partitions = co_await std::move(acknowledging);
   if (step->final) {
-    auto releasing = release(call.group, call.member, std::move(step->partitions), false);
+    auto releasing =
+        release(call.group, {call.member, step->number}, std::move(step->partitions), false);
     co_await std::move(releasing);
   }
   co_return reply;

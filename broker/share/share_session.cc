@@ -26,6 +26,7 @@ Result<SessionStep> ShareSessions::accept(const SessionRequest& request) {
   if (request.epoch != session.next_epoch) return error(ErrorCode::INVALID_SHARE_SESSION_EPOCH);
   if (request.fetch) update(session, request);
   SessionStep step;
+  step.number = session.number;
   step.partitions = session.partitions;
   // Each request begins with another partition, so that none starves.
   if (!step.partitions.empty()) {
@@ -50,9 +51,11 @@ Result<SessionStep> ShareSessions::open(const SessionRequest& request) {
   if (count_ >= static_cast<size_t>(max_sessions_))
     return error(ErrorCode::SHARE_SESSION_LIMIT_REACHED);
   Session session;
+  session.number = ++opened_;
   session.connection_id = request.connection_id;
   update(session, request);
   SessionStep step;
+  step.number = session.number;
   step.partitions = session.partitions;
   groups_[request.group].emplace(request.member, std::move(session));
   by_connection_[request.connection_id].emplace_back(request.group, request.member);
@@ -73,6 +76,7 @@ SessionStep ShareSessions::end(std::unordered_map<GroupId, Members>::iterator gr
                                Members::iterator member) {
   SessionStep step;
   step.final = true;
+  step.number = member->second.number;
   step.partitions = std::move(member->second.partitions);
   const auto connection = by_connection_.find(member->second.connection_id);
   if (connection != by_connection_.end()) {
@@ -99,7 +103,8 @@ std::vector<ClosedSession> ShareSessions::close_connection(uint64_t connection_i
     const auto member = group->second.find(member_id);
     if (member == group->second.end()) continue;
     SessionStep step = end(group, member);
-    closed.push_back({group_id, member_id, std::move(step.partitions), step.last_of_group});
+    closed.push_back(
+        {group_id, member_id, step.number, std::move(step.partitions), step.last_of_group});
   }
   return closed;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "protocol/types/ids.h"
+#include "broker/share/share_types.h"
 #include "protocol/types/result.h"
 
 namespace ackord::share {
@@ -37,6 +38,7 @@ struct SessionRequest {
 };
 
 struct SessionStep {
+  SessionNumber number = 0;
   bool final = false;  // the session has ended with this request
   // And it was the group's last one here. Only a connection that goes takes the group's soft state
   // with it; a session that is closed in words does not (as Kafka: what was forgotten stays
@@ -49,6 +51,7 @@ struct SessionStep {
 struct ClosedSession {
   GroupId group;
   std::string member;
+  SessionNumber number = 0;
   std::vector<TopicIdPartition> partitions;
   bool last_of_group = false;
 };
@@ -65,6 +68,7 @@ class ShareSessions {
 
  private:
   struct Session {
+    SessionNumber number = 0;
     int32_t next_epoch = 1;
     uint64_t connection_id = 0;
     std::vector<TopicIdPartition> partitions;  // in the order in which they joined
@@ -79,6 +83,7 @@ class ShareSessions {
 
   int32_t max_sessions_;
   size_t count_ = 0;
+  SessionNumber opened_ = 0;
   std::unordered_map<GroupId, Members> groups_;
   std::unordered_map<uint64_t, std::vector<std::pair<GroupId, std::string>>> by_connection_;
 };

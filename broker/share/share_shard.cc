@@ -115,7 +115,7 @@ void ShareShard::apply_soft(const Effect& effect) {
     change(activate->key, [&](SharePartition& p) { p.activate(activate->start_offset); });
   } else if (const auto* acquire = std::get_if<AcquireEffect>(&effect)) {
     change(acquire->key, [&](SharePartition& p) {
-      p.apply_acquire(acquire->member_id, acquire->decision, acquire->limit, acquire->deadline_ms);
+      p.apply_acquire(acquire->holder, acquire->decision, acquire->limit, acquire->deadline_ms);
     });
   } else if (const auto* renew = std::get_if<RenewEffect>(&effect)) {
     change(renew->key,
@@ -126,6 +126,7 @@ void ShareShard::apply_soft(const Effect& effect) {
   } else if (const auto* drop = std::get_if<DropSoftEffect>(&effect)) {
     auto at = hard_.partitions.lower_bound({drop->group_id, Uuid{}, INT32_MIN});
     for (; at != hard_.partitions.end() && at->first.group_id == drop->group_id; ++at) {
+      if (at->second.acquired_after(drop->session)) continue;
       at->second.drop_soft();
       forget_deadline(at->first);
     }

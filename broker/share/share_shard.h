@@ -154,7 +154,7 @@ struct Acquire {
     int64_t record_count = 0;
   };
   SharePartitionKey key;
-  std::string member_id;
+  Holder holder;
   AcquireRequest request;  // share_partition.h
 };
 
@@ -182,7 +182,7 @@ struct ReleaseMember {
   struct Reply {
     int64_t released_records = 0;
   };
-  std::string member_id;
+  Holder holder;  // and what it acquired in earlier sessions
   std::vector<SharePartitionKey> keys;
   int16_t delivery_count_limit = 5;
   bool dlq = false;
@@ -203,10 +203,12 @@ struct ReleaseRanges {
 };
 
 // The group's last session on this broker is gone: its soft state is dropped, acquired records and
-// their delivery counts with it (as Kafka). Staged ranges stay.
+// their delivery counts with it (as Kafka). Staged ranges stay; and so does the soft state of a
+// partition where a later session has acquired something meanwhile.
 struct DropSoft {
   struct Reply {};
   GroupId group_id;
+  SessionNumber session = 0;  // the group's last one
 };
 
 // ---------------------------------------------------------------- transactional acknowledgements
@@ -340,7 +342,7 @@ struct ActivateEffect {
 };
 struct AcquireEffect {
   SharePartitionKey key;
-  std::string member_id;
+  Holder holder;
   AcquireDecision decision;
   DeliveryLimit limit;  // what the end of a lock goes by
   int64_t deadline_ms = 0;
@@ -356,6 +358,7 @@ struct LogStartEffect {
 };
 struct DropSoftEffect {
   GroupId group_id;
+  SessionNumber session = 0;
 };
 struct DeactivateEffect {  // one key was initialised anew
   SharePartitionKey key;

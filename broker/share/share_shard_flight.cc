@@ -102,7 +102,7 @@ ShareShard::Outcome<Acquire::Reply> ShareShard::decide(const Acquire& op, io::No
   if (at.moved()) outcome.effects.push_back(LogStartEffect{op.key, request.log_start_offset});
   if (!decision.acquired.empty()) {
     outcome.effects.push_back(AcquireEffect{op.key,
-                                            op.member_id,
+                                            op.holder,
                                             std::move(decision),
                                             {request.delivery_count_limit, request.dlq},
                                             now.steady_ms + request.lock_duration_ms});
@@ -150,8 +150,8 @@ ShareShard::Outcome<ReleaseMember::Reply> ShareShard::decide(const ReleaseMember
     const SharePartition* partition = find_active(key);
     if (partition == nullptr) continue;
     PartitionChange change;
-    reply.released_records += partition->release(&op.member_id, 0, INT64_MAX - 1,
-                                                 {op.delivery_count_limit, op.dlq}, change);
+    reply.released_records +=
+        partition->release(&op.holder, 0, INT64_MAX - 1, {op.delivery_count_limit, op.dlq}, change);
     if (!change.empty()) records.push_back(record_of(key, *partition, change, now));
   }
   return Outcome<ReleaseMember::Reply>::of(std::move(records), reply);
@@ -193,7 +193,7 @@ ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges
 
 ShareShard::Outcome<DropSoft::Reply> ShareShard::decide(const DropSoft& op, io::Now) const {
   auto outcome = Outcome<DropSoft::Reply>::answer({});
-  outcome.effects.push_back(DropSoftEffect{op.group_id});
+  outcome.effects.push_back(DropSoftEffect{op.group_id, op.session});
   return outcome;
 }
 

@@ -80,6 +80,12 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
+// Share sessions of a broker, in the order in which they were opened. What is acquired in a session
+// has its number, so that the end of one session never frees what a later one holds, however late
+// it is learnt.
+using SessionNumber = int64_t;
+constexpr SessionNumber kEverySession = INT64_MAX;
+
 // AcquiredRecords of a ShareFetch response.
 struct AcquiredRecords {
   Offset first_offset = 0;

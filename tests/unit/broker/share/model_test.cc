@@ -101,7 +101,7 @@ class Model {
     if (!next.offset || *next.offset >= kLogEnd) return;
     EXPECT_GE(*next.offset, log_start_);
     EXPECT_EQ(records_[*next.offset].state, RecordState::AVAILABLE) << *next.offset;
-    Acquire op{key(), member(), {}};
+    Acquire op{key(), {member(), 1}, {}};
     op.request.fetch_offset = *next.offset;
     op.request.log_start_offset = log_start_;
     op.request.max_records = 1 + static_cast<int32_t>(pick(30));
@@ -125,8 +125,8 @@ class Model {
         EXPECT_EQ(record.state, RecordState::AVAILABLE) << at;
         EXPECT_EQ(got.delivery_count, record.count + 1) << at;
         EXPECT_GE(at, log_start_);
-        record = {RecordState::ACQUIRED, static_cast<int16_t>(record.count + 1), op.member_id,
-                  harness_.now().steady_ms + kLockMs};
+        record = {RecordState::ACQUIRED, static_cast<int16_t>(record.count + 1),
+                  op.holder.member_id, harness_.now().steady_ms + kLockMs};
       }
     }
     EXPECT_EQ(taken, reply.record_count);
@@ -257,7 +257,7 @@ class Model {
 
   void release() {
     const std::string who = member();
-    const auto reply = harness_.run(ReleaseMember{who, {key()}, kLimit, false});
+    const auto reply = harness_.run(ReleaseMember{{who, kEverySession}, {key()}, kLimit, false});
     int64_t freed = 0;
     for (Offset at = 0; at < kLogEnd; ++at) {
       if (records_[at].state != RecordState::ACQUIRED || records_[at].member != who) continue;
@@ -278,7 +278,7 @@ class Model {
     if (pick(2)) {
       harness_.reload();
     } else {
-      harness_.run(DropSoft{GroupId("g")});
+      harness_.run(DropSoft{GroupId("g"), kEverySession});
     }
     for (Offset at = 0; at < kLogEnd; ++at) {
       if (records_[at].state == RecordState::ACQUIRED) records_[at].state = RecordState::AVAILABLE;

@@ -41,6 +41,21 @@ TEST(ShareSession, OneCounterForFetchAndAcknowledge) {
   EXPECT_EQ(code(sessions.accept(request(4))), ErrorCode::NONE);
 }
 
+TEST(ShareSession, LaterSessionsHaveHigherNumbers) {
+  ShareSessions sessions(10);
+  const auto first = sessions.accept(request(0));
+  const auto second = sessions.accept(request(0));
+  ASSERT_TRUE(first && second);
+  EXPECT_GT(second->number, first->number);
+  EXPECT_EQ(sessions.accept(request(1))->number, second->number);
+  EXPECT_EQ(sessions.accept(request(kFinalSessionEpoch))->number, second->number);
+  const auto third = sessions.accept(request(0));
+  const auto closed = sessions.close_connection(7);
+  ASSERT_EQ(closed.size(), 1u);
+  EXPECT_EQ(closed[0].number, third->number);
+  EXPECT_GT(third->number, second->number);
+}
+
 TEST(ShareSession, AnOpeningRequestWithAcknowledgementsLeavesTheSessionAsItWas) {
   ShareSessions sessions(10);
   ASSERT_TRUE(sessions.accept(request(0, {part(0)})));

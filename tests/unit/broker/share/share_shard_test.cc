@@ -20,8 +20,8 @@ class ShareShardTest : public testing::Test {
     ASSERT_TRUE(harness_.run(Activate{at, 0, -1}).error.ok());
   }
   std::vector<AcquiredRecords> acquire(const SharePartitionKey& at, const std::string& member,
-                                       Offset first, Offset last) {
-    Acquire op{at, member, {}};
+                                       Offset first, Offset last, SessionNumber session = 1) {
+    Acquire op{at, {member, session}, {}};
     op.request.batches = {{first, last}};
     op.request.fetch_offset = first;
     return harness_.run(op).acquired;
@@ -214,11 +214,28 @@ TEST_F(ShareShardTest, IdleGroupsLoseTheirSoftStateOnly) {
   start(key(0, "h"));
   acquire(key(0, "g"), "m", 0, 4);
   acquire(key(0, "h"), "m", 0, 4);
-  harness_.run(DropSoft{GroupId("g")});
+  harness_.run(DropSoft{GroupId("g"), kEverySession});
   EXPECT_TRUE(harness_.run(NextFetch{key(0, "g"), 0, 2000}).inactive);
   EXPECT_FALSE(harness_.run(NextFetch{key(0, "h"), 0, 2000}).inactive);
   harness_.wait(30000);
   EXPECT_EQ(harness_.tick().expired_records, 5);
+}
+
+// The end of a session is learnt late: by then its member, or another one, may hold records in a new
+// session.
+TEST_F(ShareShardTest, TheEndOfASessionLeavesWhatALaterOneHolds) {
+  start(key(0));
+  start(key(1));
+  acquire(key(0), "m", 0, 4, 1);
+  acquire(key(0), "m", 5, 9, 2);
+  acquire(key(1), "m", 0, 4, 1);
+  EXPECT_EQ(harness_.run(ReleaseMember{{"m", 1}, {key(0)}, 5, false}).released_records, 5);
+  EXPECT_EQ(acquire(key(0), "n", 5, 9, 3), std::vector<AcquiredRecords>());
+  harness_.run(DropSoft{GroupId("g"), 1});
+  EXPECT_FALSE(harness_.run(NextFetch{key(0), 0, 2000}).inactive);
+  EXPECT_EQ(acquire(key(0), "n", 5, 9, 3), std::vector<AcquiredRecords>());
+  EXPECT_TRUE(harness_.run(NextFetch{key(1), 0, 2000}).inactive);
+  EXPECT_EQ(harness_.run(ReleaseMember{{"m", 2}, {key(0)}, 5, false}).released_records, 5);
 }
 
 TEST_F(ShareShardTest, PruningWaitsForTheOldestSnapshot) {

@@ -194,7 +194,7 @@ class Transcript {
     const auto next = harness_.run(NextFetch{key_of(key_), settings_["log-start"],
                                              static_cast<int32_t>(setting("locks", 2000))});
     if (!next.offset) return answer(next.error, "at the limit");
-    Acquire op{key_of(key_), words.at(1), {}};
+    Acquire op{key_of(key_), {words.at(1), 1}, {}};
     for (const std::string& batch : split(words.at(2), ',')) {
       const OffsetRange range = range_of(batch);
       if (range.last_offset >= *next.offset)
@@ -229,7 +229,7 @@ class Transcript {
     answer(harness_.run(op).at(0));
   }
   void release(const Words& words) {
-    ReleaseMember op{words.at(1), {key_of(key_)}, limit(), false};
+    ReleaseMember op{{words.at(1), kEverySession}, {key_of(key_)}, limit(), false};
     answer({}, num(harness_.run(op).released_records) + " released");
   }
   void free(const Words& words) {
@@ -239,7 +239,7 @@ class Transcript {
     answer(reply.error, num(reply.released_records) + " released");
   }
   void idle(const Words&) {
-    harness_.run(DropSoft{group()});
+    harness_.run(DropSoft{group(), kEverySession});
     say("ok");
   }
   void expire(const Words& words) {
