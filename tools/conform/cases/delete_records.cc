@@ -169,4 +169,28 @@ CASE(more_than_one_segment, "KIP-107") {
   fetch_one(kit, {.topic = topic, .offset = 0})["errorCode"].is(ErrorCode::OFFSET_OUT_OF_RANGE);
 }
 
+CASE(no_topics, "KIP-107", .api = "DeleteRecords", .first = 0, .last = 2) {
+  const Value answer =
+      kit.ask("DeleteRecords", kit.version(), {{"topics", list()}, {"timeoutMs", 1000}});
+  answer["throttleTimeMs"].is(0);
+  answer["topics"].has_size(0);
+}
+
+// With one replica there is nobody to wait for.
+CASE(timeout_0, "KIP-107") {
+  const Topic topic = topic_of_10(kit);
+  const Value answer = kit.ask(
+      "DeleteRecords", 2,
+      {{"topics", list(Object{{"name", topic.name},
+                              {"partitions", list(Object{{"partitionIndex", 0}, {"offset", 4}})}})},
+       {"timeoutMs", 0}});
+  deletes_to(answer["topics"][0]["partitions"][0], 4);
+}
+
+CASE(internal_topic, "KIP-107", .api = "DeleteRecords", .first = 0, .last = 2) {
+  wait_for_coordinator(kit, CoordinatorKind::kGroup, kit.name("group"));
+  const Topic internal{"__consumer_offsets", "", 1};
+  is_refused(try_delete(kit, internal, 0, 0, kit.version()), ErrorCode::INVALID_TOPIC_EXCEPTION);
+}
+
 }  // namespace ackord::conform

@@ -137,13 +137,18 @@ CASE(newer_leader_epoch, "KIP-320", .api = "Fetch", .first = 9, .last = 18) {
   }
 }
 
+static Value fetch_after(Kit& kit, const Topic& topic, int64_t offset, int32_t last_epoch) {
+  Object request = fetch_request({{.topic = topic, .offset = offset}}, {.version = kit.version()});
+  request["topics"].at(0).at("partitions").at(0).as_object()["lastFetchedEpoch"] = last_epoch;
+  return kit.ask("Fetch", kit.version(), request)["responses"][0]["partitions"][0];
+}
+
 CASE(last_fetched_epoch, "KIP-595", .api = "Fetch", .first = 12, .last = 18) {
   const Topic topic = create_topic(kit);
   produce(kit, topic, numbered(3));
-  Object request = fetch_request({{.topic = topic, .offset = 2}}, {.version = kit.version()});
-  request["topics"].at(0).at("partitions").at(0).as_object()["lastFetchedEpoch"] = 0;
-  const Value partition = kit.ask("Fetch", kit.version(), request)["responses"][0]["partitions"][0];
+  const Value partition = fetch_after(kit, topic, 2, 0);
   partition["errorCode"].is_none();
+  expect_equal(batches_of(partition).size(), size_t{1}, "how many batches");
   if (partition.has("divergingEpoch")) partition["divergingEpoch"]["epoch"].is(-1);
 }
 
@@ -153,6 +158,48 @@ CASE(same_partition_twice, "Kafka protocol guide, Fetch") {
   const Value answer = fetch(kit, {{.topic = topic}, {.topic = topic, .offset = 3}});
   for (const Value& part : answer["responses"][0]["partitions"].items())
     part["errorCode"].is_none();
+}
+
+CASE(bad_names, "Kafka protocol guide, Fetch", .api = "Fetch", .first = 4, .last = 12) {
+  for (const std::string& name : {std::string(), std::string("a b"), std::string("a/b"),
+                                  std::string("."), std::string(250, 'x')}) {
+    is_error(fetch_one(kit, {.topic = {name, "", 1}}, {.version = kit.version()}),
+             ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+  }
+}
+
+// The log is shorter than what the reader has read in that epoch: it is told where they part.
+CASE(diverging_epoch, "KIP-595", .api = "Fetch", .first = 12, .last = 18) {
+  const Topic topic = create_topic(kit);
+  produce(kit, topic, numbered(3));
+  const Value partition = fetch_after(kit, topic, 9, 0);
+  is_error(partition, ErrorCode::NONE);
+  partition["divergingEpoch"]["epoch"].is(0);
+  partition["divergingEpoch"]["endOffset"].is(3);
+}
+
+CASE(last_fetched_epoch_of_the_future, "KIP-595", .api = "Fetch", .first = 12, .last = 18) {
+  const Topic topic = create_topic(kit);
+  produce(kit, topic, numbered(3));
+  is_error(fetch_after(kit, topic, 2, 3), ErrorCode::OFFSET_OUT_OF_RANGE);
+}
+
+// Who says that it is a replica, and is none, is sent away; from version 16 on with the leader.
+CASE(no_replica, "Kafka protocol guide, Fetch; KIP-951", .api = "Fetch", .first = 4, .last = 18) {
+  const Topic topic = create_topic(kit);
+  produce(kit, topic, numbered(3));
+  Object request = fetch_request({{.topic = topic}}, {.version = kit.version()});
+  if (kit.version() < 15)
+    request["replicaId"] = 4711;
+  else
+    request["replicaState"] = Object{{"replicaId", 4711}, {"replicaEpoch", -1}};
+  const Value answer = kit.ask("Fetch", kit.version(), request);
+  const Value partition = answer["responses"][0]["partitions"][0];
+  is_error(partition, ErrorCode::NOT_LEADER_OR_FOLLOWER);
+  if (kit.version() < 16) return;
+  const Value leader = describe_topic(kit, topic.name)["partitions"][0];
+  partition["currentLeader"]["leaderId"].is(leader["leaderId"].json());
+  partition["currentLeader"]["leaderEpoch"].is(leader["leaderEpoch"].json());
 }
 
 }  // namespace ackord::conform

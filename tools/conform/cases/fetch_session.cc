@@ -1,5 +1,6 @@
 // Fetch sessions: a client names only what changes, and is told only what changed.
 #include <algorithm>
+#include <exception>
 
 #include "tools/conform/case.h"
 #include "tools/conform/kit/records.h"
@@ -18,6 +19,16 @@ class Session {
     id_ = static_cast<int32_t>(opening_["sessionId"].number());
     expect(id_ > 0, "the answer has the id of a session");
   }
+
+  // Brokers keep a limited number of sessions. Not after a failure, whose request is to be shown.
+  ~Session() {
+    if (std::uncaught_exceptions() > 0) return;
+    try {
+      at_epoch(-1);
+    } catch (const Failure&) {
+    }
+  }
+  Session(const Session&) = delete;
 
   const Value& opening() const { return opening_; }
   int32_t id() const { return id_; }

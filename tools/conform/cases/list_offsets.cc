@@ -112,9 +112,16 @@ CASE(latest_and_earliest, "KIP-79", .api = "ListOffsets", .first = 1, .last = 11
   produce(kit, topic, numbered(4));
   is_offset(list_offset(kit, topic, kLatest, options), 4, -1);
   is_offset(list_offset(kit, topic, kEarliest, options), 0, -1);
+}
+
+CASE(after_deleted_records, "KIP-107", .api = "ListOffsets", .first = 1, .last = 11) {
+  const Topic topic = create_topic(kit);
+  const ListOffsetsOptions options{.version = kit.version()};
+  produce(kit, topic, numbered(4));
   delete_records(kit, topic, 3);
   is_offset(list_offset(kit, topic, kEarliest, options), 3, -1);
   is_offset(list_offset(kit, topic, kLatest, options), 4, -1);
+  if (kit.version() >= 8) is_offset(list_offset(kit, topic, kEarliestLocal, options), 3, -1);
 }
 
 CASE(deleted_records_are_not_found, "KIP-107") {
@@ -164,8 +171,7 @@ CASE(max_timestamp_in_an_older_batch, "KIP-734") {
 CASE(earliest_local, "KIP-405", .api = "ListOffsets", .first = 8, .last = 11) {
   const Topic topic = create_topic(kit);
   produce(kit, topic, numbered(3));
-  delete_records(kit, topic, 1);
-  is_offset(list_offset(kit, topic, kEarliestLocal, {.version = kit.version()}), 1, -1);
+  is_offset(list_offset(kit, topic, kEarliestLocal, {.version = kit.version()}), 0, -1);
 }
 
 // There is no tier: nothing is in it.
@@ -312,6 +318,21 @@ CASE(many_partitions, "Kafka protocol guide, ListOffsets") {
   for (const Value& partition : answer["topics"][0]["partitions"].items()) {
     const int64_t index = partition["partitionIndex"].number();
     partition["offset"].is(index % 3 == 0 ? index + 1 : 0);
+  }
+}
+
+CASE(any_reader, "Kafka protocol guide, ListOffsets", .api = "ListOffsets", .first = 1,
+     .last = 11) {
+  const Topic topic = create_topic(kit);
+  produce(kit, topic, numbered(3));
+  for (const int32_t replica : {-1, -2}) {
+    const Value answer = kit.ask(
+        "ListOffsets", kit.version(),
+        {{"replicaId", replica},
+         {"topics", list(Object{{"name", topic.name},
+                                {"partitions",
+                                 list(Object{{"partitionIndex", 0}, {"timestamp", kLatest}})}})}});
+    is_offset(answer["topics"][0]["partitions"][0], 3, -1);
   }
 }
 

@@ -1,4 +1,4 @@
-// Log compaction as readers see it. Kafka's cleaner looks for work every 15 s, so these take a while.
+// Log compaction as readers see it. Kafka's cleaner looks for work every 15 s: these take a while.
 #include "tools/conform/case.h"
 #include "tools/conform/kit/payloads.h"
 #include "tools/conform/kit/transactions.h"
@@ -7,7 +7,7 @@ namespace ackord::conform {
 
 AREA("log.compaction", "Log compaction");
 
-constexpr Millis kCleanerLimit{50000};
+constexpr Millis kCleanerLimit{30000};
 
 // Cleaned as soon as there is anything to clean, in segments that are closed after a moment.
 static Topic compacted_topic(Kit& kit, const Configs& more = {}) {

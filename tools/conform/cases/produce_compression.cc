@@ -93,6 +93,10 @@ CASE(lz4_content_checksum, "LZ4 frame format, KIP-57") {
   framing_is_read(kit, Codec::kLz4,
                   [](const Bytes& plain) { return lz4_of(plain, {.content_checksum = true}); });
 }
+CASE(lz4_content_size, "LZ4 frame format, KIP-57") {
+  framing_is_read(kit, Codec::kLz4,
+                  [](const Bytes& plain) { return lz4_of(plain, {.content_size = true}); });
+}
 CASE(lz4_high_level, "LZ4 frame format, KIP-390") {
   framing_is_read(kit, Codec::kLz4,
                   [](const Bytes& plain) { return lz4_of(plain, {.level = 12}); });
@@ -346,6 +350,41 @@ CASE(level_out_of_range, "KIP-390") {
     alter_configs(kit, ConfigResource::kTopic, topic.name, {{name, value}})["errorCode"].is(
         ErrorCode::INVALID_CONFIG);
   }
+}
+
+// Java's reader knows independent blocks only: what it cannot read must not be stored.
+CASE(lz4_linked_blocks, "LZ4 frame format, KIP-57") {
+  const auto records = many_records();
+  const Bytes plain = build_batch({.records = records});
+  const Bytes payload = lz4_of(payload_of(plain), {.linked_blocks = true});
+  refused(kit, create_topic(kit), with_payload(plain, payload, Codec::kLz4), kBad);
+}
+
+CASE(lz4_bad_header_checksum, "LZ4 frame format, KIP-57") {
+  const Bytes plain = build_batch({.records = many_records()});
+  Bytes payload = lz4_of(payload_of(plain));
+  payload[6] ^= std::byte{0xff};  // after magic, flags and block size
+  refused(kit, create_topic(kit), with_payload(plain, payload, Codec::kLz4), kBad);
+}
+
+CASE(gzip_bad_checksum, "RFC 1952") {
+  const Bytes plain = build_batch({.records = many_records()});
+  Bytes payload = gzip_of(payload_of(plain));
+  payload[payload.size() - 6] ^= std::byte{0xff};
+  refused(kit, create_topic(kit), with_payload(plain, payload, Codec::kGzip), kBad);
+}
+
+CASE(zstd_bad_checksum, "RFC 8878") {
+  const Bytes plain = build_batch({.records = many_records()});
+  Bytes payload = zstd_of(payload_of(plain), {.checksum = true});
+  payload.back() ^= std::byte{0xff};
+  refused(kit, create_topic(kit), with_payload(plain, payload, Codec::kZstd), kBad);
+}
+
+CASE(xerial_block_too_long, "snappy-java's framing") {
+  const Bytes plain = build_batch({.records = many_records()});
+  const Bytes payload = snappy_xerial(payload_of(plain));
+  refused(kit, create_topic(kit), with_payload(plain, cut(payload, 100), Codec::kSnappy), kBad);
 }
 
 }  // namespace ackord::conform

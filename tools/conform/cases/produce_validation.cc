@@ -1,5 +1,6 @@
 // What a broker must not store, as it would stop every consumer: one bad batch at a time.
 #include "tools/conform/case.h"
+#include "tools/conform/kit/coordinators.h"
 #include "tools/conform/kit/produce_checks.h"
 
 namespace ackord::conform {
@@ -393,10 +394,7 @@ CASE(one_bad_partition, "Kafka protocol guide, Produce", .api = "Produce", .firs
 }
 
 CASE(internal_topic, "docs of internal topics") {
-  kit.until("the internal topic is there", [&] {
-    kit.ask("FindCoordinator", 4, {{"keyType", 0}, {"coordinatorKeys", list(kit.name("group"))}});
-    return describe_topic(kit, "__consumer_offsets")["errorCode"].error() == ErrorCode::NONE;
-  });
+  wait_for_coordinator(kit, CoordinatorKind::kGroup, kit.name("group"));
   const Topic internal{"__consumer_offsets", "", 1};
   const Value partition = try_produce(kit, internal, batch_of({"x"}));
   partition["errorCode"].is(ErrorCode::INVALID_TOPIC_EXCEPTION);
@@ -408,6 +406,64 @@ CASE(min_insync_above_replicas, "KIP-966") {
   const Topic topic = create_topic(kit, 1, {{"min.insync.replicas", "2"}});
   expect_equal(produce(kit, topic, batch_of({"x"})), 0, "the base offset");
   expect_equal(produce(kit, topic, batch_of({"x"}), {.acks = 1}), 1, "the base offset");
+}
+
+CASE(bad_names, "Kafka protocol guide, Produce", .api = "Produce", .first = 3, .last = 12) {
+  for (const std::string& name : {std::string(), std::string("a b"), std::string("a/b"),
+                                  std::string("."), std::string(250, 'x')}) {
+    try_produce(kit, {name, "", 1}, batch_of({"x"}), {.version = kit.version()})["errorCode"].is(
+        ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+  }
+}
+
+// Kafka stores the last of them and answers once; to store and answer both is as good.
+CASE(same_partition_twice, "Kafka protocol guide, Produce") {
+  const Topic topic = create_topic(kit);
+  Object request = produce_request(topic, bytes(batch_of({"x"})));
+  const Object part{{"index", 0}, {"records", bytes(batch_of({"y"}))}};
+  request["topicData"].at(0).at("partitionData").as_array().push_back(part);
+  int64_t stored = 0;
+  const Value answer = kit.ask("Produce", 11, request);
+  for (const Value& partition : answer["responses"][0]["partitionResponses"].items())
+    if (partition["errorCode"].error() == ErrorCode::NONE) ++stored;
+  expect_equal(end_offset(kit, topic), stored, "the log's end, by the answers");
+}
+
+CASE(same_topic_twice, "Kafka protocol guide, Produce", .api = "Produce", .first = 3, .last = 13) {
+  const Topic topic = create_topic(kit, 2);
+  const auto records = bytes(batch_of({"x"}));
+  const int16_t version = kit.version();
+  Object request = produce_request(topic, records, {.version = version});
+  Object again = produce_request(topic, records, {.partition = 1, .version = version});
+  request["topicData"].as_array().push_back(again["topicData"].at(0));
+  size_t answers = 0;
+  for (const Value& of_topic : kit.ask("Produce", version, request)["responses"].items()) {
+    for (const Value& partition : of_topic["partitionResponses"].items()) {
+      partition["errorCode"].is_none();
+      ++answers;
+    }
+  }
+  expect_equal(answers, size_t{2}, "partitions in the answer");
+  for (const int32_t i : {0, 1}) expect_equal(end_offset(kit, topic, i), 1, "a log's end");
+}
+
+CASE(good_and_unknown_topics, "KIP-516", .api = "Produce", .first = 3, .last = 13) {
+  const Topic topic = create_topic(kit);
+  const Topic ghost = ghost_topic(kit);
+  const auto records = bytes(batch_of({"x"}));
+  const int16_t version = kit.version();
+  Object request = produce_request(ghost, records, {.version = version});
+  Object good = produce_request(topic, records, {.version = version});
+  request["topicData"].as_array().push_back(good["topicData"].at(0));
+  const Value answers = kit.ask("Produce", version, request)["responses"];
+  const char* field = version >= 13 ? "topicId" : "name";
+  const auto part = [&](const Topic& of) {
+    return answers.with(field,
+                        json::value(version >= 13 ? of.id : of.name))["partitionResponses"][0];
+  };
+  part(ghost)["errorCode"].is(version >= 13 ? ErrorCode::UNKNOWN_TOPIC_ID
+                                            : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+  part(topic)["errorCode"].is_none();
 }
 
 }  // namespace ackord::conform
