@@ -173,18 +173,49 @@ io::Task<Result<Offset>> LocalPartition::delete_before(Self self, Offset before)
   if (before < 0 || before > log.high_watermark()) {
     co_return error(ErrorCode::OFFSET_OUT_OF_RANGE, "above the high watermark");
   }
-  if (log.raise_log_start(before)) self->on_advance_.notify();
-  // Also for what an earlier call has raised: this answer rests on it.
-  const Offset start = log.log_start();
-  auto setting = self->directory_.set_log_start(log.name(), start);
-  auto set = co_await std::move(setting);
-  if (set.has_error()) {
-    self->directory_.fail(set.error());
-    co_return set.error();
+  auto raising = raise_start(self, before);
+  auto raised = co_await std::move(raising);
+  if (raised.has_error()) co_return raised.error();
+  co_return log.log_start();
+}
+
+// Durable first, so that nobody has seen a log start that a crash takes back.
+io::Task<Result<void>> LocalPartition::raise_start(Self self, Offset offset) {
+  PartitionLog& log = *self->log_;
+  if (offset > log.log_start()) {
+    auto setting = self->directory_.set_log_start(log.name(), offset);
+    auto set = co_await std::move(setting);
+    if (self->removed_) co_return *self->refusal();
+    if (set.has_error()) {
+      self->directory_.fail(set.error());
+      co_return set;
+    }
+    if (log.raise_log_start(offset)) self->on_advance_.notify();
   }
+  auto writing = write_epochs(self);
+  co_await std::move(writing);
   auto deleting = delete_dropped(self);
   co_await std::move(deleting);
-  co_return start;
+  co_return Result<void>();
+}
+
+// Need not succeed, nor be durable: a start trims them again.
+io::Task<void> LocalPartition::write_epochs(Self self) {
+  if (self->writing_epochs_) co_return;
+  self->writing_epochs_ = true;
+  io::FileSystem& files = self->directory_.files();
+  const std::string folder = self->log_->directory();
+  while (auto epochs = self->log_->take_changed_epochs()) {
+    auto done = std::make_shared<Result<void>>();
+    std::function<void()> work = [&files, folder, epochs, done] {
+      *done = swap_file(files, folder, names::kLeaderEpochs, format_epochs(*epochs));
+    };
+    auto writing = files.blocking(std::move(work));
+    co_await std::move(writing);
+    if (done->has_error() && !self->removed_)
+      base::log_warn("leader epochs not written why=\"{}\"", done->error().message);
+  }
+  self->writing_epochs_ = false;
 }
 
 io::Task<void> LocalPartition::delete_dropped(Self self) {
@@ -228,17 +259,8 @@ io::Task<void> LocalPartition::retain(Self self, TimeMs now_ms, int64_t producer
     }
     self->schedule_flush();
   }
-  if (log.raise_log_start(log.retention_start(now_ms))) {
-    self->on_advance_.notify();
-    auto setting = self->directory_.set_log_start(log.name(), log.log_start());
-    auto set = co_await std::move(setting);
-    if (set.has_error()) {
-      self->directory_.fail(set.error());
-      co_return;
-    }
-  }
-  auto deleting = delete_dropped(self);
-  co_await std::move(deleting);
+  auto raising = raise_start(self, log.retention_start(now_ms));
+  (void)co_await std::move(raising);
 }
 
 io::Task<Result<void>> LocalPartition::close(Self self) {

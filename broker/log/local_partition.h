@@ -112,6 +112,8 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   static io::Task<Result<void>> wait_durable(Self self, Offset offset);
   static io::Task<void> delete_dropped(Self self);
   static io::Task<Result<Offset>> delete_before(Self self, Offset before);
+  static io::Task<Result<void>> raise_start(Self self, Offset offset);
+  static io::Task<void> write_epochs(Self self);
 
   // ---- partition_cleaner.cc
   static io::Task<std::optional<int64_t>> clean_once(Self self, CleanerLimits limits,
@@ -133,6 +135,9 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   static io::Task<Result<TimestampedOffset>> find_timestamp(Self self, TimeMs timestamp,
                                                             Offset bound);
   static io::Task<Result<TimestampedOffset>> find_max_timestamp(Self self);
+  static io::Task<Result<TimestampedOffset>> search_max_timestamp(Self self);
+  static io::Task<Result<TimestampedOffset>> max_in_segment(Self self, SegmentPtr segment,
+                                                            TimestampedOffset best);
 
   DataDirectory& directory_;
   io::Executor& executor_;
@@ -147,7 +152,8 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   io::PositionGate flushes_done_{0};
   Offset cleaned_up_to_ = 0;
   bool uncleanable_ = false;  // until the next start, as in Kafka
-  bool swapping_ = false;     // the names of segments are changing on a pool thread
+  bool writing_epochs_ = false;
+  bool swapping_ = false;  // the names of segments are changing on a pool thread
   // Compactions that began, and that have ended.
   int64_t cleanings_ = 0;
   io::PositionGate cleanings_done_{0};

@@ -17,6 +17,13 @@ namespace format = protocol::batch_format;
 // Index positions are 32 bits, and so are offsets relative to a segment's base.
 constexpr int64_t kMaxRelative = INT32_MAX;
 
+// splitmix64's last step: neighbours become far apart.
+uint64_t scatter(uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
 }  // namespace
 
 BatchInfo to_info(const BatchHeader& header) {
@@ -58,15 +65,8 @@ uint64_t PartitionLog::size_bytes() const {
 }
 
 std::pair<int32_t, Offset> PartitionLog::end_offset_for_epoch(int32_t epoch) const {
-  if (epoch < 0 || epoch > epochs_.back().epoch) return {-1, -1};
   // Nothing may rest on what is not durable, so the current epoch ends at the high watermark.
-  if (epoch == epochs_.back().epoch) return {epoch, high_watermark_};
-  for (size_t i = 0; i < epochs_.size(); ++i) {
-    if (epochs_[i].epoch <= epoch) continue;
-    // Older than all that are known: it ended where the first one starts.
-    return {i == 0 ? epoch : epochs_[i - 1].epoch, epochs_[i].start_offset};
-  }
-  return {-1, -1};
+  return end_of_epoch(epochs_, epoch, high_watermark_);
 }
 
 bool PartitionLog::advance_high_watermark(Offset offset) {
@@ -181,10 +181,23 @@ bool PartitionLog::must_roll(const BatchHeader& header, TimeMs now_ms) const {
   const auto limit = static_cast<uint64_t>(std::min(config_.segment_bytes, kMaxRelative));
   if (segment.size() + header.size() > limit) return true;
   if (header.last_offset() - segment.base_offset() > kMaxRelative) return true;
-  if (segment.age_for_roll(header.max_timestamp, now_ms) > config_.segment_ms) return true;
+  if (segment.age_for_roll(header.max_timestamp, now_ms) > roll_age(segment)) return true;
   const auto room = static_cast<size_t>(config_.segment_index_bytes);
   return segment.indexes()->offsets().size() >= room / 8 ||
          segment.indexes()->times().size() + 1 >= room / 12;
+}
+
+// segment.ms, sooner by a part of segment.jitter.ms that differs between logs and segments, so that
+// logs which were made together are not rolled together. What must be compacted in time must be
+// sealed in time.
+int64_t PartitionLog::roll_age(const Segment& segment) const {
+  const int64_t age = config_.compact ? std::min(config_.segment_ms, config_.max_compaction_lag_ms)
+                                      : config_.segment_ms;
+  const int64_t jitter = std::min(config_.segment_jitter_ms, config_.segment_ms);
+  if (jitter <= 0) return age;
+  const uint64_t seed =
+      std::hash<TopicPartition>()(name_) + static_cast<uint64_t>(segment.base_offset());
+  return age - static_cast<int64_t>(scatter(seed) % static_cast<uint64_t>(jitter));
 }
 
 Result<void> PartitionLog::roll(TimeMs now_ms) {
@@ -291,9 +304,15 @@ void PartitionLog::replace_segments(const std::vector<SegmentPtr>& old, SegmentP
   segments_.emplace(cleaned->base_offset(), std::move(cleaned));
 }
 
+std::optional<std::vector<EpochStart>> PartitionLog::take_changed_epochs() {
+  if (!std::exchange(epochs_changed_, false)) return std::nullopt;
+  return epochs_;
+}
+
 bool PartitionLog::raise_log_start(Offset offset) {
   if (offset <= log_start_) return false;
   log_start_ = offset;
+  epochs_changed_ |= trim_start(epochs_, log_start_);
   return true;
 }
 
@@ -305,6 +324,8 @@ Offset PartitionLog::retention_start(TimeMs now_ms) const {
     const auto next = std::next(at);
     if (next == segments_.end() || next->first > high_watermark_) break;
     const Segment& segment = *at->second;
+    // What a compaction has emptied says nothing of its age: it goes with the next one.
+    if (segment.size() == 0) continue;
     const bool too_old = config_.retention_ms >= 0 && segment.max_timestamp() >= 0 &&
                          now_ms - segment.max_timestamp() > config_.retention_ms;
     const bool too_much = config_.retention_bytes >= 0 &&

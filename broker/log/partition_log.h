@@ -16,6 +16,7 @@
 #include "broker/io/file_system.h"
 #include "broker/log/batch_validator.h"
 #include "broker/log/checkpoint_files.h"
+#include "broker/log/leader_epochs.h"
 #include "broker/log/producer_state.h"
 #include "broker/log/segment.h"
 #include "broker/log/types.h"
@@ -98,6 +99,9 @@ class PartitionLog {
   // `cleaned` holds what is left of them.
   void replace_segments(const std::vector<SegmentPtr>& old, SegmentPtr cleaned);
 
+  // The epochs, when trimming has changed them since the last call: to be written.
+  std::optional<std::vector<EpochStart>> take_changed_epochs();
+
   // ---- removal
   // Raises the log start, never lowers it. True when it moved.
   bool raise_log_start(Offset offset);
@@ -116,6 +120,7 @@ class PartitionLog {
   // Sets offset, epoch and checksum, rolls when it is time, writes, and changes the state.
   AppendResult write(protocol::BatchHeader header, std::span<const std::byte> body, bool new_crc,
                      TimeMs now_ms);
+  int64_t roll_age(const Segment& segment) const;
   bool must_roll(const protocol::BatchHeader& header, TimeMs now_ms) const;
   void remember(const protocol::BatchHeader& header, uint64_t position);
   // A batch that was built here, from its bytes.
@@ -135,6 +140,7 @@ class PartitionLog {
   Offset log_end_ = 0;
   Offset high_watermark_ = 0;
   bool files_current_ = false;
+  bool epochs_changed_ = false;
 };
 
 }  // namespace ackord::log

@@ -43,6 +43,24 @@ Result<TimestampedOffset> find_record(const protocol::BatchHeader& header,
   return TimestampedOffset{};
 }
 
+// `best`, or the batch's first record at or above `from` with the largest timestamp above it.
+Result<TimestampedOffset> largest_record(const protocol::BatchHeader& header,
+                                         std::span<const std::byte> batch, Offset from,
+                                         TimestampedOffset best) {
+  std::vector<std::byte> buffer;
+  auto records = protocol::uncompressed_records(header, batch, kMaxUncompressedBatch, buffer);
+  if (records.has_error()) return records.error();
+  protocol::RecordReader reader(header, *records);
+  protocol::Record record;
+  while (reader.next(record)) {
+    if (record.offset < from) continue;
+    if (best.offset < 0 || record.timestamp > best.timestamp)
+      best = {record.offset, record.timestamp, header.leader_epoch};
+  }
+  if (reader.failure()) return *reader.failure();
+  return best;
+}
+
 }  // namespace
 
 io::Task<ReadResult> LocalPartition::read(ReadSpec spec) {
@@ -273,10 +291,56 @@ io::Task<Result<TimestampedOffset>> LocalPartition::find_max_timestamp(Self self
   for (const auto& [base, segment] : self->log_->segments()) {
     if (segment->size() != 0) largest = std::max(largest, segment->max_timestamp());
   }
-  if (largest < 0) co_return TimestampedOffset{};
-  auto finding = find_timestamp(self, largest, self->log_->high_watermark());
-  auto found = co_await std::move(finding);
+  if (largest >= 0) {
+    auto finding = find_timestamp(self, largest, self->log_->high_watermark());
+    auto found = co_await std::move(finding);
+    if (found.has_error() || found->offset >= 0) co_return found;
+  }
+  auto searching = search_max_timestamp(self);
+  auto found = co_await std::move(searching);
   co_return found;
+}
+
+// What the segments know as their largest is of a record below the log start, or of a batch that
+// compaction has emptied, or there are no timestamps at all.
+io::Task<Result<TimestampedOffset>> LocalPartition::search_max_timestamp(Self self) {
+  std::vector<SegmentPtr> segments;
+  for (const auto& [base, segment] : self->log_->segments()) segments.push_back(segment);
+  std::stable_sort(segments.begin(), segments.end(), [](const auto& a, const auto& b) {
+    return a->max_timestamp() > b->max_timestamp();
+  });
+  TimestampedOffset best;
+  for (const SegmentPtr& segment : segments) {
+    if (best.offset >= 0 && segment->max_timestamp() <= best.timestamp) break;
+    auto looking = max_in_segment(self, segment, best);
+    auto found = co_await std::move(looking);
+    if (found.has_error()) co_return found;
+    best = *found;
+  }
+  co_return best;
+}
+
+io::Task<Result<TimestampedOffset>> LocalPartition::max_in_segment(Self self, SegmentPtr segment,
+                                                                   TimestampedOffset best) {
+  const Offset from = self->log_->log_start();
+  const Offset bound = self->log_->high_watermark();
+  BatchWalker walker(segment->file(), 0, segment->size());
+  for (;;) {
+    auto walking = walker.next();
+    auto more = co_await std::move(walking);
+    if (more.has_error()) co_return more.error();
+    if (!*more || walker.header().base_offset >= bound) co_return best;
+    const protocol::BatchHeader& header = walker.header();
+    if (header.records_count == 0 || header.last_offset() < from) continue;
+    if (best.offset >= 0 && header.max_timestamp <= best.timestamp) continue;
+    auto reading = walker.read_batch();
+    auto batch = co_await std::move(reading);
+    if (batch.has_error()) co_return batch.error();
+    auto largest = largest_record(header, *batch, from, best);
+    if (largest.has_error()) co_return largest.error();
+    best = *largest;
+    if (best.offset >= 0 && best.timestamp >= segment->max_timestamp()) co_return best;
+  }
 }
 
 }  // namespace ackord::log

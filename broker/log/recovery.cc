@@ -7,6 +7,7 @@
 
 #include "broker/base/logging.h"
 #include "broker/log/batch_scanner.h"
+#include "broker/log/leader_epochs.h"
 #include "broker/log/log_names.h"
 #include "broker/log/segment_swap.h"
 #include "protocol/record_batch/record_reader.h"
@@ -396,7 +397,7 @@ Result<void> Recovery::open_epochs() {
     epochs_ = std::move(*parsed);
   }
   const auto before = epochs_;
-  std::erase_if(epochs_, [this](const EpochStart& entry) { return entry.start_offset > log_end_; });
+  trim_end(epochs_, log_end_);
   for (const EpochStart& entry : batch_epochs_) {
     if (entry.epoch >= 0 && (epochs_.empty() || entry.epoch > epochs_.back().epoch)) {
       epochs_.push_back(entry);
@@ -409,6 +410,7 @@ Result<void> Recovery::open_epochs() {
     if (epochs_.back().start_offset == log_end_) epochs_.pop_back();
     epochs_.push_back(next);
   }
+  trim_start(epochs_, std::max(in_.log_start, segments_.begin()->first));
   if (epochs_ == before) return {};
   folder_changed_ = true;
   return swap_file(files_, in_.directory, names::kLeaderEpochs, format_epochs(epochs_));
