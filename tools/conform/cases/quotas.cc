@@ -74,8 +74,8 @@ class LimitedClient {
   Connection& connection_;
 };
 
-constexpr size_t kBatchBytes = 30000;
-// Of the whole window of 10 s a client may use 100 kB: the fourth batch is too much, by 2 s.
+constexpr size_t kBatchBytes = 26000;
+// Of the whole window of 10 s a client may use 100 kB: the fourth batch is too much, by some 0.4 s.
 constexpr double kBytesPerSecond = 10000;
 
 json::value large_batch() {
