@@ -46,8 +46,8 @@ CASE(no_leader_fields, "KIP-951", .api = "Fetch", .first = 12, .last = 18) {
   if (partition.has("currentLeader")) partition["currentLeader"]["leaderId"].is(-1);
 }
 
-CASE(empty_partition, "Kafka protocol guide, Fetch", .api = "Fetch", .first = 4, .last = 18) {
-  const Value partition = fetch_one(kit, {.topic = create_topic(kit)}, {.version = kit.version()});
+CASE(empty_partition, "Kafka protocol guide, Fetch") {
+  const Value partition = fetch_one(kit, {.topic = create_topic(kit)});
   partition["errorCode"].is_none();
   partition["highWatermark"].is(0);
   partition["lastStableOffset"].is(0);
@@ -129,7 +129,7 @@ CASE(every_codec, "KIP-110", .api = "Fetch", .first = 4, .last = 18) {
 }
 
 // KIP-110 refuses it before version 10 with UNSUPPORTED_COMPRESSION_TYPE; Kafka 4.4 no longer does.
-CASE(zstd_topic, "KIP-110", .api = "Fetch", .first = 4, .last = 18) {
+CASE(zstd_topic, "KIP-110", .api = "Fetch", .first = 4, .last = 10) {
   const Topic topic = create_topic(kit, 1, {{"compression.type", "zstd"}});
   produce(kit, topic, {"x"});
   const Value partition = fetch_one(kit, {.topic = topic}, {.version = kit.version()});

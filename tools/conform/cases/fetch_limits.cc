@@ -45,10 +45,10 @@ CASE(later_partitions_obey_the_limit, "KIP-74", .api = "Fetch", .first = 4, .las
   expect_equal(whole_batches(answer, 1), size_t{0}, "batches of partition 1");
 }
 
-CASE(order_of_the_request_decides, "KIP-74", .api = "Fetch", .first = 4, .last = 18) {
+CASE(order_of_the_request_decides, "KIP-74") {
   const Topic topic = filled_topic(kit, 2);
-  const Value answer = fetch(kit, {{.topic = topic, .partition = 1}, {.topic = topic}},
-                             {.version = kit.version(), .max_bytes = kSize / 2});
+  const Value answer =
+      fetch(kit, {{.topic = topic, .partition = 1}, {.topic = topic}}, {.max_bytes = kSize / 2});
   expect_equal(whole_batches(answer, 1), size_t{1}, "batches of partition 1");
   expect_equal(whole_batches(answer, 0), size_t{0}, "batches of partition 0");
 }
@@ -77,10 +77,9 @@ CASE(order_of_topics_decides, "KIP-74") {
   expect_equal(bytes_of(first), size_t{0}, "batches of the other");
 }
 
-CASE(partition_limit, "KIP-74", .api = "Fetch", .first = 4, .last = 18) {
+CASE(partition_limit, "KIP-74") {
   const Topic topic = filled_topic(kit, 1, 4, 1000);
-  const Value partition =
-      fetch_one(kit, {.topic = topic, .max_bytes = 2500}, {.version = kit.version()});
+  const Value partition = fetch_one(kit, {.topic = topic, .max_bytes = 2500});
   expect_between(batches_of(partition).size(), size_t{1}, size_t{2}, "whole batches of 2500 bytes");
   expect_between(partition["records"].bytes().size(), size_t{1000}, size_t{2500},
                  "bytes of the answer");
@@ -135,10 +134,10 @@ CASE(progress_with_any_limit, "KIP-74") {
   }
 }
 
-CASE(large_limits, "KIP-74", .api = "Fetch", .first = 4, .last = 18) {
+CASE(large_limits, "KIP-74") {
   const Topic topic = filled_topic(kit, 1, 3);
-  const Value partition = fetch_one(kit, {.topic = topic, .max_bytes = INT32_MAX},
-                                    {.version = kit.version(), .max_bytes = INT32_MAX});
+  const Value partition =
+      fetch_one(kit, {.topic = topic, .max_bytes = INT32_MAX}, {.max_bytes = INT32_MAX});
   expect_equal(batches_of(partition).size(), size_t{3}, "how many batches");
 }
 

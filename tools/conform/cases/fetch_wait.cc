@@ -81,15 +81,14 @@ CASE(all_who_wait_are_woken, "Kafka protocol guide, Fetch") {
   at_once(stopwatch.elapsed().count());
 }
 
-CASE(min_bytes_0, "Kafka protocol guide, Fetch", .api = "Fetch", .first = 4, .last = 18) {
+CASE(min_bytes_0, "Kafka protocol guide, Fetch") {
   const Topic topic = create_topic(kit);
-  at_once(time_of(kit, {{.topic = topic}},
-                  {.version = kit.version(), .max_wait_ms = kLong, .min_bytes = 0}));
+  at_once(time_of(kit, {{.topic = topic}}, {.max_wait_ms = kLong, .min_bytes = 0}));
 }
 
-CASE(max_wait_0, "Kafka protocol guide, Fetch", .api = "Fetch", .first = 4, .last = 18) {
+CASE(max_wait_0, "Kafka protocol guide, Fetch") {
   const Topic topic = create_topic(kit);
-  at_once(time_of(kit, {{.topic = topic}}, {.version = kit.version(), .min_bytes = 1000}));
+  at_once(time_of(kit, {{.topic = topic}}, {.min_bytes = 1000}));
 }
 
 CASE(something_there, "Kafka protocol guide, Fetch") {
