@@ -2,6 +2,7 @@
 // easily taken for granted. Each is what Kafka answers.
 #include "tools/conform/case.h"
 #include "tools/conform/kit/records.h"
+#include "tools/conform/kit/share_member.h"
 
 namespace ackord::conform {
 
@@ -330,7 +331,7 @@ CASE(transactional_offsets_of_no_partition, "KIP-98", .api = "TxnOffsetCommit", 
       .has_size(0);
 }
 
-CASE(transactional_offsets_of_nobody, "KIP-447", .api = "TxnOffsetCommit", .first = 3, .last = 5) {
+CASE(transactional_offsets_of_nobody, "KIP-447", .api = "TxnOffsetCommit", .first = 3, .last = 6) {
   // A generation, but no member.
   const Topic topic = create_topic(kit);
   const TransactionalId id = initialised(kit);
@@ -348,6 +349,11 @@ CASE(transactional_offsets_of_nobody, "KIP-447", .api = "TxnOffsetCommit", .firs
   const auto commit = [&](int32_t generation) {
     const Object partition{
         {"partitionIndex", 0}, {"committedOffset", 1}, {"committedMetadata", ""}};
+    Object of_topic{{"partitions", list(partition)}};
+    if (kit.version() >= 6)
+      of_topic["topicId"] = topic.id;
+    else
+      of_topic["name"] = topic.name;
     return kit.ask(
         "TxnOffsetCommit", kit.version(),
         {{"transactionalId", id.name},
@@ -359,7 +365,7 @@ CASE(transactional_offsets_of_nobody, "KIP-447", .api = "TxnOffsetCommit", .firs
                                 {"partitions",
                                  list(partition)}})}})["topics"][0]["partitions"][0]["errorCode"];
   };
-  commit(1).is(ErrorCode::ILLEGAL_GENERATION);
+  commit(1).is(kit.version() >= 6 ? ErrorCode::GROUP_ID_NOT_FOUND : ErrorCode::ILLEGAL_GENERATION);
   commit(-1).is_none();
   // Now the group is there, and has nobody of that name.
   commit(1).is(ErrorCode::UNKNOWN_MEMBER_ID);
@@ -488,6 +494,43 @@ CASE(share_fetch_error_has_no_lock_time, "KIP-932", .api = "ShareFetch", .first 
                                 {"topics", json::array()}});
   answer["errorCode"].is(ErrorCode::SHARE_SESSION_NOT_FOUND);
   answer["acquisitionLockTimeoutMs"].is(0);
+}
+
+CASE(share_acknowledge_type_before_partition, "KIP-932", .api = "ShareAcknowledge", .first = 1,
+     .last = 2) {
+  const Topic topic = create_topic(kit);
+  produce(kit, topic, numbered(2));
+  ShareMember member(kit, earliest_group(kit));
+  member.join({topic});
+  member.acquire_count(topic, 2);
+  const ShareAck ack{.topic = topic, .partition = 7, .types = {kRenew}};
+  const Value answer = member.share_acknowledge({ack}, {.version = kit.version()});
+  answer["responses"][0]["partitions"][0]["errorCode"].is(ErrorCode::INVALID_REQUEST);
+}
+
+CASE(share_acknowledge_names_a_partition_twice, "KIP-932", .api = "ShareAcknowledge", .first = 1,
+     .last = 2) {
+  const Topic topic = create_topic(kit);
+  produce(kit, topic, numbered(2));
+  ShareMember member(kit, earliest_group(kit));
+  member.join({topic});
+  member.acquire_count(topic, 2);
+  const auto part = [](const json::array& batches) {
+    return Object{{"partitionIndex", 0}, {"acknowledgementBatches", batches}};
+  };
+  const auto batch = [](int offset) {
+    return Object{{"firstOffset", offset}, {"lastOffset", offset}, {"acknowledgeTypes", list(1)}};
+  };
+  const Value answer = member.connection().ask(
+      "ShareAcknowledge", kit.version(),
+      {{"groupId", member.group()},
+       {"memberId", member.id()},
+       {"shareSessionEpoch", member.session_epoch()},
+       {"topics", list(Object{{"topicId", topic.id},
+                              {"partitions", list(part(list(batch(0))), part(list(batch(1))))}})}});
+  answer["errorCode"].is_none();
+  answer["responses"][0]["partitions"].has_size(1);
+  answer["responses"][0]["partitions"][0]["errorCode"].is_none();
 }
 
 CASE(share_offsets_name_a_partition_twice, "KIP-932", .api = "DescribeShareGroupOffsets",

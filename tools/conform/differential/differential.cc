@@ -203,13 +203,15 @@ class Run {
       case Answer::Kind::kUnreadable: return "cannot be read";
       case Answer::Kind::kBody: break;
     }
-    return normalise(step.of.api, answer.body, {side.symbols, run_, world_.base_time()});
+    return normalise(step.of.api, answer.body, normaliser(side));
   }
+
+  Normaliser normaliser(const Side& side) const { return {side.symbols, run_, world_.base_time()}; }
 
   void report(const Step& step, const Both& answers, const std::string& where) {
     kinds_[kind_of(step, where)].push_back(step.number);
     out_ << title_of(step) << " (seed " << options_.seed << ")\n"
-         << "  request: " << show(json::value(step.request)) << "\n"
+         << "  request: " << show(with_records_read(step.request, normaliser(first_))) << "\n"
          << "  differs: " << where << "\n"
          << "  " << first_.broker().address() << ": " << show(answers.first_normal) << "\n"
          << "  " << second_.broker().address() << ": " << show(answers.second_normal) << "\n";

@@ -79,7 +79,12 @@ bool is_id(const std::string& field, std::string_view text) {
   return field == "topicId" && text.size() == kUuidText;
 }
 
-json::value other_text(World& world, Random& random, const Leaf& leaf) {
+// What all topics and groups of the broker need is not to be deleted or changed.
+bool may_name_internal(std::string_view api) {
+  return !api.starts_with("Delete") && api.find("Alter") == std::string_view::npos;
+}
+
+json::value other_text(World& world, Random& random, std::string_view api, const Leaf& leaf) {
   const std::string now(leaf.value->get_string());
   if (leaf.field == "records") return other_records(random, now);
   if (is_id(leaf.field, now)) {
@@ -89,25 +94,17 @@ json::value other_text(World& world, Random& random, const Leaf& leaf) {
       default: return json::string(world.topic(random).id);
     }
   }
-  static const std::vector<std::string> kTexts = {"",
-                                                  ".",
-                                                  "..",
-                                                  "a/b",
-                                                  "with space",
-                                                  "é",
-                                                  "a:b",
-                                                  " ",
-                                                  "__consumer_offsets",
-                                                  "\x01",
-                                                  "-1",
-                                                  "null",
-                                                  "99999999999999999999"};
+  static const std::vector<std::string> kTexts = {
+      "",    ".", "..",   "a/b", "with space", "é",
+      "a:b", " ", "\x01", "-1",  "null",       "99999999999999999999"};
   switch (random.below(5)) {
     case 0: return nullptr;
     case 1: return json::string(std::string(kLongText, 'x'));
     case 2: return json::string(now + "x");
     case 3: return json::string(random.of(kTexts));
-    default: return json::string(world.other_name(random));
+    default:
+      if (may_name_internal(api) && random.one_in(8)) return "__consumer_offsets";
+      return json::string(world.other_name(random));
   }
 }
 
@@ -124,11 +121,11 @@ json::value other_array(Random& random, const json::array& now) {
   return out;
 }
 
-json::value other(World& world, Random& random, const Leaf& leaf) {
+json::value other(World& world, Random& random, std::string_view api, const Leaf& leaf) {
   const json::value& now = *leaf.value;
   if (now.is_bool()) return !now.get_bool();
   if (now.is_number()) return other_number(random, leaf);
-  if (now.is_string()) return other_text(world, random, leaf);
+  if (now.is_string()) return other_text(world, random, api, leaf);
   if (now.is_array()) return other_array(random, now.get_array());
   // A null: what it is null instead of is not known here; the encoder knows.
   return random.one_in(2) ? json::value("") : json::value(json::array());
@@ -151,7 +148,7 @@ Object mutate(World& world, Random& random, std::string_view api, int16_t versio
     collect(changed, {}, leaves);
     if (leaves.empty()) break;
     Leaf& leaf = random.of(leaves);
-    *leaf.value = other(world, random, leaf);
+    *leaf.value = other(world, random, api, leaf);
     if (changed.get_object() != request && can_encode(api, version, changed.get_object()))
       return changed.get_object();
   }

@@ -115,6 +115,19 @@ class Pass {
     return inner(from, field);
   }
 
+  json::value with_records_read(const json::value& from, std::string_view field) const {
+    if (const json::object* fields = from.if_object()) {
+      json::object out;
+      for (const auto& [name, value] : *fields) out[name] = with_records_read(value, name);
+      return out;
+    }
+    if (const json::array* items = from.if_array())
+      return list_of(*items, [&](const json::value& i) { return with_records_read(i, field); });
+    if (field != "records" || !from.is_string()) return from;
+    json::value read = records(from);
+    return read.is_array() ? read : from;
+  }
+
  private:
   json::value inner(const json::value& from, std::string_view field) const {
     if (const json::object* fields = from.if_object()) return object(*fields);
@@ -266,6 +279,7 @@ class Pass {
                                      : json::string("another");
     }
     const auto number = from.to_number<int64_t>();
+    if (number >= kProducerIds) return number;  // a request's own
     if (with_.symbols.has(kProducerIds, number))
       return with_.symbols.placeholder(kProducerIds, number);
     return number < 0 ? json::value(number) : json::value("another");
@@ -337,6 +351,10 @@ class Pass {
 
 json::value normalise(std::string_view api, const json::value& answer, const Normaliser& with) {
   return Pass(api, with).value(answer, {});
+}
+
+json::value with_records_read(const json::value& request, const Normaliser& with) {
+  return Pass({}, with).with_records_read(request, {});
 }
 
 std::optional<std::string> first_difference(const json::value& one, const json::value& other,

@@ -23,6 +23,9 @@ struct Normaliser {
 // in one array only are joined: no order is promised there.
 json::value normalise(std::string_view api, const json::value& answer, const Normaliser& with);
 
+// A request with its record batches as JSON, for people.
+json::value with_records_read(const json::value& request, const Normaliser& with);
+
 // "path: one ≠ other", or nothing.
 std::optional<std::string> first_difference(const json::value& one, const json::value& other,
                                             const std::string& path = {});

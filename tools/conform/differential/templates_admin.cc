@@ -1,4 +1,6 @@
 // Templates of topics, configs and what describes the cluster.
+#include <boost/json/serialize.hpp>
+
 #include "tools/conform/differential/templates.h"
 
 namespace ackord::conform::differential {
@@ -59,6 +61,16 @@ Object metadata(World& world, Random& random, int16_t version) {
       .between(8, 10, "includeClusterAuthorizedOperations", random.one_in(3))
       .since(8, "includeTopicAuthorizedOperations", random.one_in(3))
       .take();
+}
+
+// A version that cannot say otherwise, and a request that wishes it, create what was deleted.
+void described(World& world, const Answered& answered) {
+  const json::value* creates = answered.request.if_contains("allowAutoTopicCreation");
+  if (creates != nullptr && !creates->as_bool()) return;
+  const std::string text = json::serialize(answered.request);
+  std::erase_if(world.deleted, [&](const auto& one) {
+    return text.find(one.name) != std::string::npos || text.find(one.id) != std::string::npos;
+  });
 }
 
 json::array some_configs(Random& random, const auto& configs) {
@@ -199,7 +211,7 @@ Object describe_topic_partitions(World& world, Random& random, int16_t) {
 
 std::vector<Template> admin_templates() {
   return {
-      {"Metadata", 4, true, metadata},
+      {"Metadata", 4, true, metadata, described},
       {"CreateTopics", 4, false, create_topics, created},
       {"DeleteTopics", 1, false, delete_topics, deleted},
       {"DescribeConfigs", 4, true, describe_configs},
