@@ -354,16 +354,13 @@ CASE(transactional_offsets_of_nobody, "KIP-447", .api = "TxnOffsetCommit", .firs
       of_topic["topicId"] = topic.id;
     else
       of_topic["name"] = topic.name;
-    return kit.ask(
-        "TxnOffsetCommit", kit.version(),
-        {{"transactionalId", id.name},
-         {"groupId", group},
-         {"producerId", id.producer_id},
-         {"producerEpoch", 0},
-         {"generationIdOrMemberEpoch", generation},
-         {"topics", list(Object{{"name", topic.name},
-                                {"partitions",
-                                 list(partition)}})}})["topics"][0]["partitions"][0]["errorCode"];
+    return kit.ask("TxnOffsetCommit", kit.version(),
+                   {{"transactionalId", id.name},
+                    {"groupId", group},
+                    {"producerId", id.producer_id},
+                    {"producerEpoch", 0},
+                    {"generationIdOrMemberEpoch", generation},
+                    {"topics", list(of_topic)}})["topics"][0]["partitions"][0]["errorCode"];
   };
   commit(1).is(kit.version() >= 6 ? ErrorCode::GROUP_ID_NOT_FOUND : ErrorCode::ILLEGAL_GENERATION);
   commit(-1).is_none();
