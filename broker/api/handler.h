@@ -71,7 +71,8 @@ struct RequestContext {
   int16_t api_version = 0;
   std::string client_id;  // of the request header; "" when null
   // Says that what must happen in the order of the requests has happened: the connection's next
-  // request may start. Without a call it starts when this one has ended.
+  // request may start, if it is one of the same API. Without a call it starts when this one has
+  // ended.
   std::function<void()> release_order;
 
   // Set by a handler instead of an answer: none is sent (acks=0), or the connection is closed.

@@ -5,12 +5,18 @@
 #include <utility>
 
 #include "broker/base/assert.h"
+#include "protocol/record_batch/big_endian.h"
 
 namespace ackord::net {
 namespace {
 
 // Workers beyond this end instead of waiting for the next request.
 constexpr size_t kIdleWorkers = 4;
+
+// A request begins with it (RequestHeader). -1: it is too short to have one.
+int16_t api_key_of(const std::byte* frame, size_t size) {
+  return size < sizeof(int16_t) ? int16_t{-1} : protocol::load_big<int16_t>(frame);
+}
 
 }  // namespace
 
@@ -178,8 +184,14 @@ void Connection::receive(std::shared_ptr<const std::byte> frame, size_t size) {
 // ---- Handling, in order
 // ---------------------------------------------------------------------------
 
+bool Connection::may_start_next() const {
+  if (order_holder_ != kNobody || next_ == first_ + slots_.size()) return false;
+  const Slot& next = slots_[next_ - first_];
+  return running_ == 0 || api_key_of(next.frame.get(), next.size) == running_api_key_;
+}
+
 void Connection::start_next() {
-  if (order_holder_ != kNobody || next_ == first_ + slots_.size()) return;
+  if (!may_start_next()) return;
   order_holder_ = kPromised;
   if (idle_workers_.empty()) {
     io::spawn(place_.core.executor, work(shared_from_this()));
@@ -195,10 +207,12 @@ io::Task<void> Connection::work(Self self) {
   while (true) {
     // A close in between may have dropped the request that the order was promised for.
     if (self->order_holder_ == kPromised) self->order_holder_ = kNobody;
-    while (self->order_holder_ == kNobody && self->next_ < self->first_ + self->slots_.size()) {
+    while (self->may_start_next()) {
       const uint64_t sequence = self->next_++;
       self->order_holder_ = sequence;
       const Slot& slot = self->slot(sequence);
+      ++self->running_;
+      self->running_api_key_ = api_key_of(slot.frame.get(), slot.size);
       api::Call call;
       call.frame = slot.frame;
       call.payload = {slot.frame.get(), slot.size};
@@ -208,11 +222,10 @@ io::Task<void> Connection::work(Self self) {
       };
       io::Task<api::Answer> task = self->place_.sink.handle(std::move(call));
       api::Answer answer = co_await std::move(task);
+      --self->running_;
       self->finish(sequence, std::move(answer));
       if (self->order_holder_ == sequence) self->order_holder_ = kNobody;
-      if (self->order_holder_ != kNobody || self->next_ == self->first_ + self->slots_.size()) {
-        continue;
-      }
+      if (!self->may_start_next()) continue;
       // Whoever sends many requests at once takes turns with the core's other connections.
       self->order_holder_ = kPromised;
       auto others_first = io::yield();

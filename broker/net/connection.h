@@ -95,7 +95,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void end_reading();
   void lose_peer();
 
-  // Order: at most one request holds it, from its start until it ends or releases it.
+  // Order: at most one request holds it, from its start until it ends or releases it. One that has
+  // released it runs beside later ones of its API only (Produce: many share a flush). Whatever else
+  // comes after it sees its effects, as if requests were handled one by one.
+  bool may_start_next() const;
   void start_next();
   void release_order(uint64_t sequence);
   void finish(uint64_t sequence, api::Answer answer);
@@ -124,6 +127,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr uint64_t kNobody = UINT64_MAX;
   static constexpr uint64_t kPromised = UINT64_MAX - 1;  // to a worker that has not taken it yet
   uint64_t order_holder_ = kNobody;
+  size_t running_ = 0;  // requests that have started and not ended: all of one API
+  int16_t running_api_key_ = 0;
   std::vector<Parked*> idle_workers_;
   std::coroutine_handle<> parked_reader_;
   std::coroutine_handle<> parked_writer_;

@@ -11,8 +11,9 @@ class RequestSink {
  public:
   virtual ~RequestSink() = default;
 
-  // Called for one request of a connection after the other: for the next once this one has ended
-  // or has called `release_order` (only while it runs; once is enough). Answers are sent in the
+  // Called for one request of a connection after the other: for the next once this one has ended,
+  // or, if it is one of the same API, has called `release_order` (only while it runs; once is
+  // enough). Answers are sent in the
   // order of the requests, whenever they end. When the peer goes, `client->gone` is set and
   // `client->on_gone` notified; the task runs on to its end, and its answer is dropped.
   virtual io::Task<api::Answer> handle(api::Call call) = 0;

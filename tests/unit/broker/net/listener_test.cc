@@ -149,12 +149,12 @@ TEST(FrameBuffer, GrowsWithWhatItHolds) {
 
 TEST_F(ListenerTest, AnswersKeepTheOrderOfTheRequests) {
   Peer peer(listen());
-  peer.send(frame("r80 slow") + frame("r40 faster") + frame("r1 fastest") + frame("e now"));
-  EXPECT_EQ(peer.receive_frame(), "r80 slow");
-  EXPECT_EQ(peer.receive_frame(), "r40 faster");
+  peer.send(frame("r100 slow") + frame("r15 faster") + frame("r1 fastest") + frame("e now"));
+  EXPECT_EQ(peer.receive_frame(), "r100 slow");
+  EXPECT_EQ(peer.receive_frame(), "r15 faster");
   EXPECT_EQ(peer.receive_frame(), "r1 fastest");
   EXPECT_EQ(peer.receive_frame(), "e now");
-  EXPECT_THAT(sink_.order(), ElementsAre("r80 slow", "r40 faster", "r1 fastest", "e now"));
+  EXPECT_THAT(sink_.order(), ElementsAre("r100 slow", "r15 faster", "r1 fastest", "e now"));
 }
 
 TEST_F(ListenerTest, ANextRequestStartsOnlyWhenTheOneBeforeHasEndedOrReleased) {
@@ -169,6 +169,18 @@ TEST_F(ListenerTest, ANextRequestStartsOnlyWhenTheOneBeforeHasEndedOrReleased) {
   EXPECT_TRUE(eventually([&] { return sink_.closed() == 1; }));
   EXPECT_EQ(sink_.ended(), 3);
   EXPECT_EQ(sink_.running(), 0);
+}
+
+// A Fetch behind a Produce sees what was produced, durable or not yet when it arrived.
+TEST_F(ListenerTest, OnlyRequestsOfTheSameApiRunBesideOneThatHasReleased) {
+  Peer peer(listen());
+  peer.send(frame("p released") + frame("p the same") + frame("e another") + frame("p the first"));
+  EXPECT_TRUE(eventually([&] { return sink_.started() == 2; }));
+  EXPECT_TRUE(peer.is_quiet(30));
+  EXPECT_EQ(sink_.started(), 2);
+  peer.close();
+  EXPECT_TRUE(eventually([&] { return sink_.closed() == 1; }));
+  EXPECT_EQ(sink_.ended(), 4);
 }
 
 TEST_F(ListenerTest, ManyPipelinedRequestsWithEveryKindOfOrder) {
