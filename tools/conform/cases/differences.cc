@@ -3,6 +3,7 @@
 #include "tools/conform/case.h"
 #include "tools/conform/kit/records.h"
 #include "tools/conform/kit/share_member.h"
+#include "tools/conform/kit/transactions.h"
 
 namespace ackord::conform {
 
@@ -12,163 +13,43 @@ namespace {
 
 constexpr const char* kZeroId = "AAAAAAAAAAAAAAAAAAAAAA";
 constexpr int64_t kAllTopicOperations = 3576;
-constexpr size_t kHeaderSize = 61;
 
-std::vector<std::byte> one_record() { return build_batch({.records = records_of({"x"})}); }
-
-int64_t new_producer_id(Kit& kit) {
-  return kit
-      .ask("InitProducerId", 4,
-           {{"transactionalId", nullptr}, {"transactionTimeoutMs", 60000}})["producerId"]
-      .number();
-}
-
-// A Produce of these batches, all to partition 0; the answer's topics.
-Value produce_all(Kit& kit, const Topic& topic, const std::vector<std::vector<std::byte>>& batches,
-                  int16_t version) {
-  Object request = produce_request(topic, nullptr, {.version = version});
-  request["topicData"].as_array()[0].as_object()["partitionData"] = list_of(
-      batches, [](const auto& batch) { return Object{{"index", 0}, {"records", bytes(batch)}}; });
-  return kit.ask("Produce", version, request)["responses"];
-}
-
-struct TransactionalId {
-  std::string name;
-  int64_t producer_id = 0;
-};
-
-// With epoch 0 and no transaction.
-TransactionalId initialised(Kit& kit) {
-  TransactionalId id{kit.name("txn"), 0};
-  kit.until("a transactional producer", [&] {
-    kit.ask("FindCoordinator", 3, {{"key", id.name}, {"keyType", 1}});
-    const Value answer = kit.ask("InitProducerId", 4,
-                                 {{"transactionalId", id.name}, {"transactionTimeoutMs", 60000}});
-    id.producer_id = answer["producerId"].number();
-    return answer["errorCode"].error() == ErrorCode::NONE;
-  });
-  return id;
+TxnProducer initialised(Kit& kit) {
+  TxnProducer producer(kit);
+  producer.init();
+  return producer;
 }
 
 // AddPartitionsToTxn in the case's version; the topics' part of the answer.
-Value add_partitions(Kit& kit, const TransactionalId& id, const json::array& topics) {
+Value add_partitions(Kit& kit, const TxnProducer& producer, const json::array& topics) {
   if (kit.version() >= 4) {
-    const Object transaction{{"transactionalId", id.name},
-                             {"producerId", id.producer_id},
-                             {"producerEpoch", 0},
+    const Object transaction{{"transactionalId", producer.id()},
+                             {"producerId", producer.producer_id()},
+                             {"producerEpoch", producer.epoch()},
                              {"topics", topics}};
     return kit.ask(
         "AddPartitionsToTxn", kit.version(),
         {{"transactions", list(transaction)}})["resultsByTransaction"][0]["topicResults"];
   }
   return kit.ask("AddPartitionsToTxn", kit.version(),
-                 {{"v3AndBelowTransactionalId", id.name},
-                  {"v3AndBelowProducerId", id.producer_id},
-                  {"v3AndBelowProducerEpoch", 0},
+                 {{"v3AndBelowTransactionalId", producer.id()},
+                  {"v3AndBelowProducerId", producer.producer_id()},
+                  {"v3AndBelowProducerEpoch", producer.epoch()},
                   {"v3AndBelowTopics", topics}})["resultsByTopicV3AndBelow"];
 }
 
+// CreateTopics of these; the answer's topics.
+Value create_topics(Kit& kit, const json::array& topics) {
+  for (const json::value& topic : topics)
+    kit.forget_later(std::string(topic.at("name").as_string()));
+  return kit.ask("CreateTopics", kit.version(),
+                 {{"topics", topics}, {"timeoutMs", 10000}})["topics"];
+}
+Object new_topic(const std::string& name, int32_t partitions) {
+  return {{"name", name}, {"numPartitions", partitions}, {"replicationFactor", 1}};
+}
+
 }  // namespace
-
-CASE(produce_acks_are_judged_last, "Kafka protocol guide, Produce", .api = "Produce", .first = 3,
-     .last = 13) {
-  const int16_t version = kit.version();
-  const Value unknown =
-      try_produce(kit, ghost_topic(kit), one_record(), {.version = version, .acks = 2});
-  unknown["errorCode"].is(version >= 13 ? ErrorCode::UNKNOWN_TOPIC_ID
-                                        : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
-  const Topic topic = create_topic(kit);
-  try_produce(kit, topic, {}, {.version = version, .acks = 2})["errorCode"].is(
-      ErrorCode::INVALID_RECORD);
-}
-
-CASE(produce_without_an_epoch, "KIP-98", .api = "Produce", .first = 3, .last = 13) {
-  const Topic topic = create_topic(kit);
-  const int64_t id = new_producer_id(kit);
-  const ProduceOptions options{.version = kit.version()};
-  const auto batch = [&](int16_t epoch) {
-    return build_batch({.records = records_of({"x"}),
-                        .producer_id = id,
-                        .producer_epoch = epoch,
-                        .base_sequence = 0});
-  };
-  // -1 is an epoch like any other, the lowest.
-  expect_equal(produce(kit, topic, batch(-1), options), 0, "base offset");
-  expect_equal(produce(kit, topic, batch(0), options), 1, "base offset");
-  try_produce(kit, topic, batch(-1), options)["errorCode"].is(ErrorCode::INVALID_PRODUCER_EPOCH);
-}
-
-CASE(produce_with_the_append_time_bit, "docs/PROTOCOL.md", .api = "Produce", .first = 3,
-     .last = 13) {
-  const Topic topic = create_topic(kit);
-  produce(kit, topic, build_batch({.records = records_of({"x"}), .attributes = 8}),
-          {.version = kit.version()});
-  expect_equal(end_offset(kit, topic), 1, "the log's end");
-}
-
-CASE(produce_names_a_partition_twice, "Kafka protocol guide, Produce", .api = "Produce", .first = 3,
-     .last = 13) {
-  const Topic topic = create_topic(kit);
-  const Value topics = produce_all(kit, topic,
-                                   {build_batch({.records = records_of({"first"})}),
-                                    build_batch({.records = records_of({"second"})})},
-                                   kit.version());
-  topics.has_size(1);
-  topics[0]["partitionResponses"].has_size(1);
-  topics[0]["partitionResponses"][0]["errorCode"].is_none();
-  expect_equal(values_of(read_all(kit, topic)), std::vector<std::string>{"second"}, "values");
-}
-
-CASE(produce_to_no_partition, "Kafka protocol guide, Produce", .api = "Produce", .first = 3,
-     .last = 13) {
-  produce_all(kit, create_topic(kit), {}, kit.version()).has_size(0);
-}
-
-CASE(produce_cut_records, "Kafka protocol guide, Produce", .api = "Produce", .first = 3,
-     .last = 13) {
-  const Topic topic = create_topic(kit);
-  const auto whole = one_record();
-  for (const size_t size :
-       {size_t{0}, size_t{1}, size_t{14}, size_t{20}, kHeaderSize, whole.size() - 1}) {
-    const Value answer =
-        try_produce(kit, topic, {whole.begin(), whole.begin() + static_cast<long>(size)},
-                    {.version = kit.version()});
-    answer["errorCode"].is(ErrorCode::INVALID_RECORD);
-    answer["baseOffset"].is(-1);
-    if (kit.version() >= 5) answer["logStartOffset"].is(-1);
-  }
-}
-
-CASE(produce_duplicate_has_its_time, "KIP-98", .api = "Produce", .first = 3, .last = 13) {
-  const Topic topic = create_topic(kit);
-  const int64_t time = now_ms() - 1000;
-  const auto batch = build_batch({.records = {{.value = "x", .timestamp = time}},
-                                  .producer_id = new_producer_id(kit),
-                                  .producer_epoch = 0,
-                                  .base_sequence = 0});
-  const ProduceOptions options{.version = kit.version()};
-  try_produce(kit, topic, batch, options)["logAppendTimeMs"].is(-1);
-  const Value again = try_produce(kit, topic, batch, options);
-  again["errorCode"].is_none();
-  again["baseOffset"].is(0);
-  again["logAppendTimeMs"].is(time);
-}
-
-CASE(produce_message_of_a_sequence_error, "KIP-467", .api = "Produce", .first = 8, .last = 13) {
-  const Topic topic = create_topic(kit);
-  const int64_t id = new_producer_id(kit);
-  const auto batch = build_batch(
-      {.records = records_of({"x"}), .producer_id = id, .producer_epoch = 0, .base_sequence = 0});
-  produce(kit, topic, batch, {.version = kit.version()});
-  const Value answer = try_produce(kit, topic,
-                                   build_batch({.records = records_of({"y"}),
-                                                .producer_id = id,
-                                                .producer_epoch = 0,
-                                                .base_sequence = 5}),
-                                   {.version = kit.version()});
-  answer["errorCode"].is(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER);
-  answer["errorMessage"].is_null();
-}
 
 CASE(fetch_out_of_range_has_no_offsets, "Kafka protocol guide, Fetch", .api = "Fetch", .first = 4,
      .last = 18) {
@@ -225,52 +106,6 @@ CASE(list_offsets_of_no_partition, "Kafka protocol guide, ListOffsets", .api = "
       .has_size(0);
 }
 
-CASE(produce_base_offset, "Kafka protocol guide, Produce", .api = "Produce", .first = 3,
-     .last = 13) {
-  const Topic topic = create_topic(kit);
-  for (const Codec codec : {Codec::kNone, Codec::kGzip}) {
-    const auto batch =
-        build_batch({.records = records_of({"x"}), .codec = codec, .base_offset = 2});
-    const Value answer = try_produce(kit, topic, batch, {.version = kit.version()});
-    answer["errorCode"].is(ErrorCode::INVALID_RECORD);
-  }
-  expect_equal(end_offset(kit, topic), 0, "the log's end");
-}
-
-CASE(produce_twice_without_answer, "Kafka protocol guide, Produce") {
-  const Topic topic = create_topic(kit);
-  Object request = produce_request(topic, bytes(one_record()), {.acks = 0});
-  json::array& parts = request["topicData"].as_array()[0].as_object()["partitionData"].as_array();
-  parts.push_back(json::value(parts[0]));
-  Connection& connection = kit.connect();
-  connection.send("Produce", 11, request);
-  connection.receive(connection.send("Metadata", 12, {}));
-  kit.until("a record is in the log", [&] { return end_offset(kit, topic) > 0; });
-  produce(kit, topic, {"last"});
-  expect_equal(end_offset(kit, topic), 2, "the log's end");
-}
-
-CASE(produce_to_two_topics_of_the_future, "Kafka protocol guide, Produce", .api = "Produce",
-     .first = 3, .last = 13) {
-  // A magic that no broker knows: no part of the request is looked at.
-  const Topic topic = create_topic(kit);
-  const auto batch = build_batch({.records = records_of({"x"}), .magic = 3});
-  for (const Topic& to : {topic, ghost_topic(kit)}) {
-    try_produce(kit, to, batch, {.version = kit.version()})["errorCode"].is(
-        ErrorCode::CORRUPT_MESSAGE);
-  }
-}
-
-CASE(produce_transactional_without_an_id, "KIP-98", .api = "Produce", .first = 3, .last = 13) {
-  const auto batch = build_batch({.records = records_of({"x"}),
-                                  .producer_id = 1,
-                                  .producer_epoch = 0,
-                                  .base_sequence = 0,
-                                  .transactional = true});
-  try_produce(kit, ghost_topic(kit), batch, {.version = kit.version()})["errorCode"].is(
-      ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
-}
-
 CASE(fetch_as_a_replica_that_is_none, "Kafka protocol guide, Fetch", .api = "Fetch", .first = 4,
      .last = 14) {
   const Topic topic = create_topic(kit);
@@ -321,11 +156,11 @@ CASE(transaction_errors_name_each_once, "KIP-98", .api = "AddPartitionsToTxn", .
 CASE(transactional_offsets_of_no_partition, "KIP-98", .api = "TxnOffsetCommit", .first = 0,
      .last = 5) {
   const Topic topic = create_topic(kit);
-  const TransactionalId id = initialised(kit);
+  const TxnProducer producer = initialised(kit);
   kit.ask("TxnOffsetCommit", kit.version(),
-          {{"transactionalId", id.name},
+          {{"transactionalId", producer.id()},
            {"groupId", kit.name("group")},
-           {"producerId", id.producer_id},
+           {"producerId", producer.producer_id()},
            {"producerEpoch", 0},
            {"topics", list(Object{{"name", topic.name}, {"partitions", json::array()}})}})["topics"]
       .has_size(0);
@@ -334,15 +169,15 @@ CASE(transactional_offsets_of_no_partition, "KIP-98", .api = "TxnOffsetCommit", 
 CASE(transactional_offsets_of_nobody, "KIP-447", .api = "TxnOffsetCommit", .first = 3, .last = 6) {
   // A generation, but no member.
   const Topic topic = create_topic(kit);
-  const TransactionalId id = initialised(kit);
+  const TxnProducer producer = initialised(kit);
   const std::string group = kit.name("group");
   kit.until("the group's coordinator is there", [&] {
     return kit.ask("FindCoordinator", 3, {{"key", group}, {"keyType", 0}})["errorCode"].error() ==
            ErrorCode::NONE;
   });
   kit.ask("AddOffsetsToTxn", 3,
-          {{"transactionalId", id.name},
-           {"producerId", id.producer_id},
+          {{"transactionalId", producer.id()},
+           {"producerId", producer.producer_id()},
            {"producerEpoch", 0},
            {"groupId", group}})["errorCode"]
       .is_none();
@@ -355,9 +190,9 @@ CASE(transactional_offsets_of_nobody, "KIP-447", .api = "TxnOffsetCommit", .firs
     else
       of_topic["name"] = topic.name;
     return kit.ask("TxnOffsetCommit", kit.version(),
-                   {{"transactionalId", id.name},
+                   {{"transactionalId", producer.id()},
                     {"groupId", group},
-                    {"producerId", id.producer_id},
+                    {"producerId", producer.producer_id()},
                     {"producerEpoch", 0},
                     {"generationIdOrMemberEpoch", generation},
                     {"topics", list(of_topic)}})["topics"][0]["partitions"][0]["errorCode"];
@@ -366,34 +201,6 @@ CASE(transactional_offsets_of_nobody, "KIP-447", .api = "TxnOffsetCommit", .firs
   commit(-1).is_none();
   // Now the group is there, and has nobody of that name.
   commit(1).is(ErrorCode::UNKNOWN_MEMBER_ID);
-}
-
-CASE(produce_message_of_a_transaction_error, "KIP-467", .api = "Produce", .first = 8, .last = 10) {
-  const Topic topic = create_topic(kit);
-  const TransactionalId id = initialised(kit);
-  const auto batch = build_batch({.records = records_of({"x"}),
-                                  .producer_id = id.producer_id,
-                                  .producer_epoch = 0,
-                                  .base_sequence = 0,
-                                  .transactional = true});
-  const Value answer =
-      try_produce(kit, topic, batch, {.version = kit.version(), .transactional_id = id.name});
-  answer["errorCode"].is(ErrorCode::INVALID_TXN_STATE);
-  answer["errorMessage"].is_not_empty();
-}
-
-CASE(produce_codec_before_transaction, "KIP-110", .api = "Produce", .first = 3, .last = 6) {
-  const Topic topic = create_topic(kit);
-  const TransactionalId id = initialised(kit);
-  const auto batch = build_batch({.records = records_of({"x"}),
-                                  .codec = Codec::kZstd,
-                                  .producer_id = id.producer_id,
-                                  .producer_epoch = 0,
-                                  .base_sequence = 0,
-                                  .transactional = true});
-  try_produce(kit, topic, batch,
-              {.version = kit.version(), .transactional_id = id.name})["errorCode"]
-      .is(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE);
 }
 
 CASE(describe_configs_of_an_unknown_kind, "KIP-133", .api = "DescribeConfigs", .first = 1,
@@ -550,6 +357,55 @@ CASE(names_that_are_no_text, "Kafka protocol guide, Protocol Primitive Types") {
                               {{"topics", list(Object{{"name", "a\xb7z"}})},
                                {"allowAutoTopicCreation", false}})["topics"][0];
   topic["name"].is("a\xef\xbf\xbdz");
+}
+
+CASE(create_topics_too_many_partitions, "KIP-599", .api = "CreateTopics", .first = 2, .last = 7) {
+  // More than 10000 in one request: none of its topics is created.
+  const std::string small = kit.name("t");
+  const Value topics =
+      create_topics(kit, list(new_topic(small, 1), new_topic(kit.name("t"), 10001)));
+  topics.has_size(2);
+  for (const Value& one : topics.items()) one["errorCode"].is(ErrorCode::POLICY_VIOLATION);
+  describe_topic(kit, small)["errorCode"].is(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+}
+
+CASE(create_topics_twice_and_too_many, "KIP-599", .api = "CreateTopics", .first = 2, .last = 7) {
+  const Object topic = new_topic(kit.name("t"), 10001);
+  const Value topics = create_topics(kit, list(topic, topic));
+  topics.has_size(1);
+  topics[0]["errorCode"].is(ErrorCode::INVALID_REQUEST);
+}
+
+CASE(create_topics_null_value_before_assignment, "KIP-4", .api = "CreateTopics", .first = 2,
+     .last = 7) {
+  Object topic = new_topic(kit.name("t"), -1);
+  topic["replicationFactor"] = -1;
+  topic["assignments"] = list(Object{{"partitionIndex", 0}, {"brokerIds", list(77)}});
+  topic["configs"] = list(Object{{"name", "compression.type"}, {"value", nullptr}});
+  create_topics(kit, list(topic))[0]["errorCode"].is(ErrorCode::INVALID_CONFIG);
+}
+
+CASE(fetch_with_a_negative_leader_epoch, "KIP-320", .api = "Fetch", .first = 9, .last = 18) {
+  // Every negative one is none, not only -1.
+  const Topic topic = create_topic(kit);
+  fetch_one(kit, {.topic = topic, .current_leader_epoch = -2},
+            {.version = kit.version()})["errorCode"]
+      .is_none();
+}
+
+CASE(share_session_keeps_what_is_not_there, "KIP-932", .api = "ShareFetch", .first = 1, .last = 2) {
+  // A partition that is not there stays in the session, and is named again and again.
+  const Topic topic = create_topic(kit);
+  ShareMember member(kit, earliest_group(kit));
+  member.join({topic});
+  const SharePart missing{.topic = topic, .partition = 7};
+  const ShareFetchOptions options{.version = kit.version(), .max_wait_ms = 0};
+  fetched_of(member.share_fetch({missing}, options), topic, 7);
+  for (int i = 0; i < 2; ++i) {
+    const ShareFetched again = fetched_of(member.share_fetch({}, options), topic, 7);
+    expect(again.present, "the partition is named");
+    expect_equal(again.error, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "its error");
+  }
 }
 
 }  // namespace ackord::conform
