@@ -14,6 +14,8 @@ namespace {
 
 // An interval of 0 is none at all.
 constexpr int64_t kMinIntervalMs = 100;
+// No process lives longer, and no clock's arithmetic overflows.
+constexpr int64_t kMaxDelayMs = int64_t{1} << 40;
 constexpr int64_t kMinDedupeBytes = 1 << 20;
 // What is prepared or closed at a time: the disk syncs several files for little more than one, but
 // the pool's other threads are for those who produce meanwhile.
@@ -137,8 +139,7 @@ void LocalLogService::remove_later(std::vector<std::string> paths, int64_t delay
 
 io::Task<void> LocalLogService::remove_files(LocalLogService* self, io::Clock* clock,
                                              std::vector<std::string> paths, int64_t delay_ms) {
-  const int64_t now_ms = clock->now().steady_ms;
-  auto sleep = io::sleep_until(*clock, now_ms + std::min(delay_ms, INT64_MAX - now_ms));
+  auto sleep = io::sleep_until(*clock, clock->now().steady_ms + std::min(delay_ms, kMaxDelayMs));
   co_await sleep;
   if (self->closing_) co_return;  // the next start removes them
   std::function<void()> work = [self, paths = std::move(paths)] {

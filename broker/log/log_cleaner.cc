@@ -5,7 +5,9 @@
 namespace ackord::log {
 namespace {
 
-constexpr int64_t kNever = INT64_MAX;
+// How long to wait for a request when nothing is due. Not for ever, since the arithmetic of clocks
+// would overflow.
+constexpr int64_t kLongWaitMs = 86'400'000;
 
 }  // namespace
 
@@ -57,11 +59,11 @@ io::Task<void> LogCleaner::work(LogCleaner* self) {
     const std::optional<TopicPartition> next = self->take();
     if (!next) {
       self->changed_.subscribe(wakeup);
-      int64_t until = kNever;
+      int64_t until = self->home_.clock.now().steady_ms + kLongWaitMs;
       for (const auto& [due_ms, partition] : self->order_) {
         // One that runs ends with a notification.
         if (self->running_.contains(partition)) continue;
-        until = due_ms;
+        until = std::min(until, due_ms);
         break;
       }
       auto waiting = wakeup->wait_until(until);
@@ -72,7 +74,8 @@ io::Task<void> LogCleaner::work(LogCleaner* self) {
     auto looking = self->look_(*next);
     const std::optional<int64_t> again = co_await std::move(looking);
     self->running_.erase(*next);
-    if (again) self->schedule(*next, self->home_.clock.now().steady_ms + *again);
+    if (again)
+      self->schedule(*next, self->home_.clock.now().steady_ms + std::min(*again, kLongWaitMs));
     self->changed_.notify();
   }
 }

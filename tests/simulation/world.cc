@@ -17,6 +17,8 @@ metadata::BrokerConfig small_broker() {
   config.offsets_topic_num_partitions = 2;
   config.transaction_state_log_num_partitions = 2;
   config.share_coordinator_state_topic_num_partitions = 2;
+  // Full after a few transactions, so that the log is compacted in the middle of the job.
+  config.transaction_state_log_segment_bytes = 2'000;
   config.group_share_max_delivery_count_limit = 100;
   // Snapshots happen within a run.
   config.share_coordinator_snapshot_update_records_per_snapshot = 7;
