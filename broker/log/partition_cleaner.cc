@@ -42,7 +42,8 @@ io::Task<std::optional<int64_t>> LocalPartition::clean_once(Self self, CleanerLi
   auto learning = learn_ages(self);
   auto learnt = co_await std::move(learning);
   if (learnt.has_error() || self->cleaning_stops()) co_return again;
-  const TimeMs now_ms = clock->now().wall_ms;
+  const io::Now began = clock->now();
+  const TimeMs now_ms = began.wall_ms;
   const CompactionPlan plan = plan_compaction(log, self->cleaned_up_to_, now_ms);
   again = plan.again_in_ms;
   if (plan.held_back) again = std::min(again.value_or(limits.backoff_ms), limits.backoff_ms);
@@ -80,9 +81,9 @@ io::Task<std::optional<int64_t>> LocalPartition::clean_once(Self self, CleanerLi
   auto setting = self->directory_.set_cleaned(log.name(), pass->end());
   auto set = co_await std::move(setting);
   if (set.has_error() && !self->removed_) self->directory_.fail(set.error());
-  base::log_info("log compacted partition={} from={} to={} read={} written={}",
+  base::log_info("log compacted partition={} from={} to={} read={} written={} elapsed_ms={}",
                  names::folder_name(log.name()), plan.first_dirty, pass->end(), pass->bytes_read(),
-                 pass->bytes_written());
+                 pass->bytes_written(), clock->now().steady_ms - began.steady_ms);
   // What did not fit into the keys' memory follows at once.
   if (pass->end() < plan.round_end) again = 0;
   co_return again;
