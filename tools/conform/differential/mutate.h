@@ -10,7 +10,7 @@
 
 namespace ackord::conform::differential {
 
-// Changes one field, by its kind: an edge of a number's type, an empty, long, illegal or other text,
+// Changes one field, by its kind: an edge of a number's type; an empty, long or other text;
 // an empty, null or doubled array, spoiled records. What comes out can be encoded. Nothing is
 // changed when nothing was found that can be.
 Object mutate(World& world, Random& random, std::string_view api, int16_t version,

@@ -19,8 +19,8 @@ struct Normaliser {
 };
 
 // Ids as placeholders, times as "time", error messages as "text", records as JSON, and so on: the
-// table in normalise.cc says what, and why. Arrays of objects are sorted, and neighbours that differ
-// in one array only are joined: no order is promised there.
+// table in normalise.cc says what, and why. Arrays of objects are sorted, and those that differ in
+// one array only are joined: no order is promised there.
 json::value normalise(std::string_view api, const json::value& answer, const Normaliser& with);
 
 // A request with its record batches as JSON, for people.

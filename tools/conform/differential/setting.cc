@@ -116,6 +116,8 @@ void Setting::await_topic(TopicState& topic) {
 void Setting::init_producer() {
   ProducerState producer{world_.new_name("txn"), world_.placeholders().number(kProducerIds), 0};
   until("producer " + producer.transactional_id, [&](Side& side) {
+    // The first question for a coordinator makes the topic that it needs.
+    side.ask("FindCoordinator", 3, {{"key", producer.transactional_id}, {"keyType", 1}});
     const json::value answer =
         side.ask("InitProducerId", 4,
                  {{"transactionalId", producer.transactional_id}, {"transactionTimeoutMs", 60000}});

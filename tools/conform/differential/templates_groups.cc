@@ -1,5 +1,5 @@
-// Templates of committed offsets, classic groups and KIP-848 groups. Members are strangers: no story
-// has one that lives on, so that nothing depends on how fast a broker is.
+// Templates of committed offsets, classic groups and KIP-848 groups. Members are strangers: none
+// lives on, so that nothing depends on how fast a broker is.
 #include "tools/conform/differential/templates.h"
 
 namespace ackord::conform::differential {
