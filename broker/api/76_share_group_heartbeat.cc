@@ -26,7 +26,7 @@ bool blank(std::string_view text) {
 
 // In Kafka's order. Null when the request is well-formed.
 const char* wrong_field(const ShareGroupHeartbeatRequest& request) {
-  if (!valid_share_member(request.member_id)) return "";
+  if (!valid_share_member(request.member_id) || blank(request.member_id)) return "";
   if (blank(request.group_id)) return "GroupId can't be empty.";
   if (request.rack_id && blank(*request.rack_id)) return "RackId can't be empty.";
   if (request.member_epoch < kLeave) return "MemberEpoch is invalid.";

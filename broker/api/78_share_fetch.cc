@@ -18,6 +18,9 @@ using protocol::ShareFetchResponse;
 
 constexpr int16_t kFirstWithRenew = 2;
 
+constexpr auto kBatchOptimized = static_cast<int8_t>(share::ShareAcquireMode::BATCH_OPTIMIZED);
+constexpr auto kRecordLimit = static_cast<int8_t>(share::ShareAcquireMode::RECORD_LIMIT);
+
 ErrorCode check(const RequestContext& context, const ShareFetchRequest& request) {
   if (share_version(context.services.metadata) < kShareVersionGroups)
     return ErrorCode::UNSUPPORTED_VERSION;
@@ -28,6 +31,8 @@ ErrorCode check(const RequestContext& context, const ShareFetchRequest& request)
                                request.max_records != 0 || request.max_wait_ms != 0)) {
     return ErrorCode::INVALID_REQUEST;
   }
+  if (request.share_acquire_mode != kBatchOptimized && request.share_acquire_mode != kRecordLimit)
+    return ErrorCode::INVALID_REQUEST;
   return ErrorCode::NONE;
 }
 
@@ -41,7 +46,7 @@ share::ShareFetch call_of(RequestContext& context, ShareFetchRequest& request) {
   call.max_bytes = request.max_bytes;
   call.max_records = request.max_records;
   call.batch_size = request.batch_size;
-  call.mode = static_cast<share::ShareAcquireMode>(request.share_acquire_mode == 1);
+  call.mode = static_cast<share::ShareAcquireMode>(request.share_acquire_mode);
   call.renew = request.is_renew_ack;
   call.max_acknowledge_type =
       context.api_version >= kFirstWithRenew && request.is_renew_ack ? 4 : 3;

@@ -2,6 +2,7 @@
 // AcquisitionLockTimeoutMs. Counts in the share session like a ShareFetch. Per partition all or
 // nothing; answered when the state is durable.
 #include <utility>
+#include <vector>
 
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
@@ -33,6 +34,9 @@ io::Task<ShareAcknowledgeResponse> handle(RequestContext& context,
   call.session_epoch = request.share_session_epoch;
   call.max_acknowledge_type = request.is_renew_ack ? 4 : 3;
   for (auto& topic : request.topics) {
+    // What names no ranges is not answered either (as Kafka).
+    std::erase_if(topic.partitions,
+                  [](const auto& partition) { return partition.acknowledgement_batches.empty(); });
     for (auto& partition : topic.partitions) {
       call.partitions.push_back({{topic.topic_id, partition.partition_index},
                                  acknowledgement_batches(partition.acknowledgement_batches)});
@@ -45,6 +49,7 @@ io::Task<ShareAcknowledgeResponse> handle(RequestContext& context,
   if (reply.error_code != ErrorCode::NONE) co_return response;
   size_t at = 0;
   for (const auto& topic : request.topics) {
+    if (topic.partitions.empty()) continue;
     auto& topic_out = response.responses.emplace_back();
     topic_out.topic_id = topic.topic_id;
     for (const auto& partition : topic.partitions) {

@@ -36,11 +36,10 @@ class LocalShareService : public ShareService {
         log_(log),
         metadata_(metadata),
         shards_(environment, log, metadata),
-        fetcher_(environment, log, shards_) {
+        fetcher_(environment, log, shards_),
+        session_slots_(metadata.broker_config().group_share_max_share_sessions) {
     metadata.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
-    const auto cores = static_cast<int32_t>(environment.cores.size());
-    const int32_t slots = metadata.broker_config().group_share_max_share_sessions;
-    for (int32_t i = 0; i < cores; ++i) sessions_.emplace_back((slots + cores - 1) / cores);
+    for (size_t i = 0; i < environment.cores.size(); ++i) sessions_.emplace_back(session_slots_);
   }
 
   io::Task<Result<void>> load() override;
@@ -49,6 +48,7 @@ class LocalShareService : public ShareService {
   io::Task<ShareAcknowledgeReply> acknowledge(ShareAcknowledgeCall call) override;
   void connection_closed(uint64_t connection_id) override;
 
+  io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) override;
   io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
                                  int32_t state_epoch, Offset start_offset) override;
   io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) override;
@@ -119,6 +119,7 @@ class LocalShareService : public ShareService {
   metadata::MetadataService& metadata_;
   mutable StateShards shards_;
   ShareFetcher fetcher_;
+  SessionSlots session_slots_;
   std::vector<ShareSessions> sessions_;  // by core
 };
 

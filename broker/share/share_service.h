@@ -108,6 +108,9 @@ class ShareService {
   // only_if_absent).
   virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
                                          int32_t state_epoch, Offset start_offset) = 0;
+  // The state is gone, and with it what is in flight; none is no error. NON_EMPTY_GROUP while
+  // records are staged.
+  virtual io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) = 0;
   virtual io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) = 0;
   virtual io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
                                                      int32_t max_ranges) = 0;

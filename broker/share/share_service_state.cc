@@ -77,6 +77,18 @@ io::Task<ErrorCode> LocalShareService::initialize(GroupId group, Uuid topic_id, 
   co_return reply ? reply->error_code : reply.error().code;
 }
 
+io::Task<ErrorCode> LocalShareService::remove(GroupId group, Uuid topic_id, int32_t partition) {
+  auto ensuring = shards_.ensure();
+  const Result<void> ready = co_await std::move(ensuring);
+  if (!ready) co_return ready.error().code;
+  Delete op;
+  op.key = {std::move(group), topic_id, partition};
+  const int32_t index = shards_.index_of(op.key);
+  auto running = shards_.run(index, std::move(op));
+  const Result<PartitionError> reply = co_await std::move(running);
+  co_return reply ? reply->error_code : reply.error().code;
+}
+
 io::Task<OffsetInfo> LocalShareService::offset_info(GroupId group, Uuid topic_id,
                                                     int32_t partition) {
   OffsetInfo info;

@@ -24,7 +24,12 @@ Result<SessionStep> ShareSessions::accept(const SessionRequest& request) {
   if (request.epoch == kFinalSessionEpoch) return end(group, member);
   Session& session = member->second;
   if (request.epoch != session.next_epoch) return error(ErrorCode::INVALID_SHARE_SESSION_EPOCH);
-  if (request.fetch) update(session, request);
+  if (request.fetch) {
+    join(session, request.listed);
+    for (const TopicIdPartition& partition : request.forgotten) {
+      if (session.members.erase(partition) != 0) std::erase(session.partitions, partition);
+    }
+  }
   SessionStep step;
   step.number = session.number;
   step.partitions = session.partitions;
@@ -48,12 +53,11 @@ Result<SessionStep> ShareSessions::open(const SessionRequest& request) {
       group = groups_.find(request.group);
     }
   }
-  if (count_ >= static_cast<size_t>(max_sessions_))
-    return error(ErrorCode::SHARE_SESSION_LIMIT_REACHED);
+  if (!slots_.take()) return error(ErrorCode::SHARE_SESSION_LIMIT_REACHED);
   Session session;
   session.number = ++opened_;
   session.connection_id = request.connection_id;
-  update(session, request);
+  join(session, request.listed);  // there is nothing to forget yet
   SessionStep step;
   step.number = session.number;
   step.partitions = session.partitions;
@@ -63,12 +67,9 @@ Result<SessionStep> ShareSessions::open(const SessionRequest& request) {
   return step;
 }
 
-void ShareSessions::update(Session& session, const SessionRequest& request) {
-  for (const TopicIdPartition& partition : request.listed) {
+void ShareSessions::join(Session& session, const std::vector<TopicIdPartition>& listed) {
+  for (const TopicIdPartition& partition : listed) {
     if (session.members.insert(partition).second) session.partitions.push_back(partition);
-  }
-  for (const TopicIdPartition& partition : request.forgotten) {
-    if (session.members.erase(partition) != 0) std::erase(session.partitions, partition);
   }
 }
 
@@ -85,6 +86,7 @@ SessionStep ShareSessions::end(std::unordered_map<GroupId, Members>::iterator gr
   }
   group->second.erase(member);
   --count_;
+  slots_.give_back();
   if (group->second.empty()) {
     step.last_of_group = true;
     groups_.erase(group);

@@ -8,6 +8,7 @@
 // group's sessions are all on one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,8 +17,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "protocol/types/ids.h"
 #include "broker/share/share_types.h"
+#include "protocol/types/ids.h"
 #include "protocol/types/result.h"
 
 namespace ackord::share {
@@ -56,10 +57,26 @@ struct ClosedSession {
   bool last_of_group = false;
 };
 
+// How many more sessions the broker may have: group.share.max.share.sessions, over all cores. Any
+// thread.
+class SessionSlots {
+ public:
+  explicit SessionSlots(int32_t max_sessions) : left_(max_sessions) {}
+  bool take() {
+    if (left_.fetch_sub(1) > 0) return true;
+    left_.fetch_add(1);
+    return false;
+  }
+  void give_back() { left_.fetch_add(1); }
+
+ private:
+  std::atomic<int32_t> left_;
+};
+
 class ShareSessions {
  public:
-  // `max_sessions`: group.share.max.share.sessions, this core's share of it.
-  explicit ShareSessions(int32_t max_sessions) : max_sessions_(max_sessions) {}
+  // `slots` outlives it.
+  explicit ShareSessions(SessionSlots& slots) : slots_(slots) {}
 
   // Checks the epoch and takes the request into the session. An error changes nothing.
   Result<SessionStep> accept(const SessionRequest& request);
@@ -77,11 +94,11 @@ class ShareSessions {
   using Members = std::map<std::string, Session, std::less<>>;
 
   Result<SessionStep> open(const SessionRequest& request);
-  static void update(Session& session, const SessionRequest& request);
+  static void join(Session& session, const std::vector<TopicIdPartition>& listed);
   // Removes the session and says what it had.
   SessionStep end(std::unordered_map<GroupId, Members>::iterator group, Members::iterator member);
 
-  int32_t max_sessions_;
+  SessionSlots& slots_;
   size_t count_ = 0;
   SessionNumber opened_ = 0;
   std::unordered_map<GroupId, Members> groups_;

@@ -54,7 +54,7 @@ int32_t state_partition_of(const SharePartitionKey& key, int32_t partitions) {
 
 PartitionError check_acknowledgement_batches(const std::vector<AcknowledgementBatch>& batches,
                                              int8_t max_type) {
-  Offset previous = std::numeric_limits<Offset>::min();
+  Offset previous = -1;
   for (const AcknowledgementBatch& batch : batches) {
     if (PartitionError error = check_shape(batch); !error.ok()) return error;
     // Kafka lets a range begin at the end of the one before it.

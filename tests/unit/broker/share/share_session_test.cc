@@ -29,7 +29,8 @@ ErrorCode code(const Result<SessionStep>& step) {
 }
 
 TEST(ShareSession, OneCounterForFetchAndAcknowledge) {
-  ShareSessions sessions(10);
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
   EXPECT_EQ(code(sessions.accept(request(1))), ErrorCode::SHARE_SESSION_NOT_FOUND);
   EXPECT_EQ(code(sessions.accept(acknowledge(0))), ErrorCode::INVALID_SHARE_SESSION_EPOCH);
   EXPECT_EQ(code(sessions.accept(request(0, {part(0)}))), ErrorCode::NONE);
@@ -42,7 +43,8 @@ TEST(ShareSession, OneCounterForFetchAndAcknowledge) {
 }
 
 TEST(ShareSession, LaterSessionsHaveHigherNumbers) {
-  ShareSessions sessions(10);
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
   const auto first = sessions.accept(request(0));
   const auto second = sessions.accept(request(0));
   ASSERT_TRUE(first && second);
@@ -57,7 +59,8 @@ TEST(ShareSession, LaterSessionsHaveHigherNumbers) {
 }
 
 TEST(ShareSession, AnOpeningRequestWithAcknowledgementsLeavesTheSessionAsItWas) {
-  ShareSessions sessions(10);
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
   ASSERT_TRUE(sessions.accept(request(0, {part(0)})));
   SessionRequest opening = request(0);
   opening.has_acknowledgements = true;
@@ -66,7 +69,8 @@ TEST(ShareSession, AnOpeningRequestWithAcknowledgementsLeavesTheSessionAsItWas) 
 }
 
 TEST(ShareSession, ListedJoinForgottenLeaveAndTheOrderRotates) {
-  ShareSessions sessions(10);
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
   ASSERT_TRUE(sessions.accept(request(0, {part(0), part(1)})));
   auto step = sessions.accept(request(1, {part(2), part(0)}));
   ASSERT_TRUE(step);
@@ -79,7 +83,8 @@ TEST(ShareSession, ListedJoinForgottenLeaveAndTheOrderRotates) {
 }
 
 TEST(ShareSession, TheFinalEpochSaysWhatTheSessionHad) {
-  ShareSessions sessions(10);
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
   ASSERT_TRUE(sessions.accept(request(0, {part(0), part(1)})));
   const auto step = sessions.accept(request(-1));
   ASSERT_TRUE(step);
@@ -90,7 +95,8 @@ TEST(ShareSession, TheFinalEpochSaysWhatTheSessionHad) {
 }
 
 TEST(ShareSession, GoesWithItsConnection) {
-  ShareSessions sessions(10);
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
   SessionRequest other = request(0, {part(1)});
   other.member = "n";
   other.connection_id = 8;
@@ -108,7 +114,8 @@ TEST(ShareSession, GoesWithItsConnection) {
 }
 
 TEST(ShareSession, AFullCacheRefusesNewSessionsButNotReplacements) {
-  ShareSessions sessions(1);
+  SessionSlots slots(1);
+  ShareSessions sessions(slots);
   ASSERT_TRUE(sessions.accept(request(0)));
   SessionRequest other = request(0);
   other.member = "n";
@@ -117,8 +124,27 @@ TEST(ShareSession, AFullCacheRefusesNewSessionsButNotReplacements) {
   EXPECT_EQ(sessions.size(), 1u);
 }
 
+TEST(ShareSession, TheSlotsAreSharedByAllCores) {
+  SessionSlots slots(1);
+  ShareSessions here(slots);
+  ShareSessions there(slots);
+  ASSERT_TRUE(here.accept(request(0)));
+  EXPECT_EQ(code(there.accept(request(0))), ErrorCode::SHARE_SESSION_LIMIT_REACHED);
+  here.close_connection(7);
+  EXPECT_EQ(code(there.accept(request(0))), ErrorCode::NONE);
+}
+
+TEST(ShareSession, NothingIsForgottenInAnOpeningRequest) {
+  SessionSlots slots(1);
+  ShareSessions sessions(slots);
+  SessionRequest opening = request(0, {part(0)});
+  opening.forgotten = {part(0)};
+  EXPECT_EQ(sessions.accept(opening)->partitions, std::vector{part(0)});
+}
+
 TEST(ShareSession, AReplacedSessionBelongsToTheNewConnection) {
-  ShareSessions sessions(10);
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
   ASSERT_TRUE(sessions.accept(request(0, {part(0)})));
   SessionRequest again = request(0, {part(1)});
   again.connection_id = 8;
