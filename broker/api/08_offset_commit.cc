@@ -1,5 +1,5 @@
 // OffsetCommit (key 8), versions 2-10: a group's offsets, outside any transaction.
-//   v2-4 retention time (the group's retention applies: KIP-211)   v6 leader epoch
+//   v2-4 retention time (later the group's retention applies: KIP-211)   v6 leader epoch
 //   v7   instance id (KIP-345)   v8 flexible   v9 members of KIP-848 groups, GROUP_ID_NOT_FOUND
 //   v10  topic ids (KIP-848)
 // A partition that cannot be committed has its error, the others are committed together; a group's
@@ -21,6 +21,7 @@ using protocol::OffsetCommitResponse;
 
 constexpr int16_t kFirstWithGroupIdNotFound = 9;
 constexpr int16_t kFirstWithTopicIds = 10;
+constexpr int64_t kDefaultRetention = -1;
 
 // Where in the response an offset's error goes.
 struct Place {
@@ -84,6 +85,8 @@ io::Task<OffsetCommitResponse> handle(RequestContext& context, OffsetCommitReque
   commit.committer.member = request.member_id.str();
   if (request.group_instance_id) commit.committer.instance = request.group_instance_id->str();
   commit.offsets = std::move(planned.offsets);
+  if (request.retention_time_ms != kDefaultRetention)
+    commit.retention_ms = request.retention_time_ms;
   commit.knows_group_id_not_found = context.api_version >= kFirstWithGroupIdNotFound;
   auto committing = context.services.group.commit_offsets(std::move(commit));
   const ErrorCode error = co_await std::move(committing);

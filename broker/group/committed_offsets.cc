@@ -1,5 +1,7 @@
 #include "broker/group/committed_offsets.h"
 
+#include <algorithm>
+
 namespace ackord::group {
 
 void CommittedOffsets::apply(const OffsetCommit& record,
@@ -21,6 +23,7 @@ void CommittedOffsets::apply(const OffsetCommit& record,
   const auto at = groups_.find(group);
   if (at == groups_.end()) return;
   at->second.committed.erase(partition);
+  if (at->second.staged.contains(partition)) drop_staged(group, partition);
   drop_if_empty(group);
 }
 
@@ -59,6 +62,43 @@ bool CommittedOffsets::staged(std::string_view group, const TopicPartition& part
   return in != groups_.end() && in->second.staged.contains(partition);
 }
 
+std::vector<TopicPartition> CommittedOffsets::held(std::string_view group) const {
+  std::vector<TopicPartition> out;
+  const auto in = groups_.find(group);
+  if (in == groups_.end()) return out;
+  for (const auto& [partition, unused] : in->second.committed) out.push_back(partition);
+  for (const auto& [partition, unused] : in->second.staged) out.push_back(partition);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void CommittedOffsets::for_each_group(
+    const std::function<void(const std::string& group)>& visit) const {
+  for (const auto& [name, unused] : groups_) visit(name);
+}
+
+CommittedOffsets::Expired CommittedOffsets::expired(TimeMs now_ms, int64_t retention_ms,
+                                                    const std::string& after, size_t budget) const {
+  Expired out;
+  size_t seen = 0;
+  for (auto at = groups_.upper_bound(after); at != groups_.end(); ++at) {
+    const auto& [name, group] = *at;
+    for (const auto& [partition, offset] : group.committed) {
+      const protocol::OffsetCommitValue& value = offset.value;
+      const bool over = value.expire_timestamp >= 0
+                            ? now_ms >= value.expire_timestamp
+                            : now_ms - value.commit_timestamp >= retention_ms;
+      if (over && !group.staged.contains(partition)) out.offsets.emplace_back(name, partition);
+    }
+    seen += group.committed.size() + 1;
+    if (seen < budget) continue;
+    out.last = name;
+    break;
+  }
+  return out;
+}
+
 std::vector<TopicPartition> CommittedOffsets::partitions(std::string_view group) const {
   std::vector<TopicPartition> out;
   const auto in = groups_.find(group);
@@ -85,6 +125,15 @@ void CommittedOffsets::unstage(const std::string& group, const TopicPartition& p
   auto& staged = groups_[group].staged;
   const auto at = staged.find(partition);
   if (at != staged.end() && --at->second == 0) staged.erase(at);
+}
+
+void CommittedOffsets::drop_staged(const std::string& group, const TopicPartition& partition) {
+  for (auto& [producer, transaction] : open_) {
+    const auto in = transaction.groups.find(group);
+    if (in == transaction.groups.end() || in->second.erase(partition) == 0) continue;
+    unstage(group, partition);
+    if (in->second.empty()) transaction.groups.erase(in);
+  }
 }
 
 void CommittedOffsets::drop_if_empty(const std::string& group) {

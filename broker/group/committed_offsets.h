@@ -3,7 +3,7 @@
 //
 // A staged offset becomes the committed one when its producer's commit marker is applied, unless a
 // plain commit *record* lies behind the staged record in the log: the later record wins, not the
-// later marker. An abort drops it.
+// later marker. An abort drops it, and so does a tombstone outside any transaction.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "broker/coordinator/shard.h"
@@ -35,10 +36,24 @@ class CommittedOffsets {
   // Null when nothing is committed.
   const StoredOffset* committed(std::string_view group, const TopicPartition& partition) const;
   bool staged(std::string_view group, const TopicPartition& partition) const;
+  bool empty() const { return groups_.empty(); }
+  // Those of the group that have an offset, committed or staged, ascending.
+  std::vector<TopicPartition> held(std::string_view group) const;
+  void for_each_group(const std::function<void(const std::string& group)>& visit) const;
   // Those of the group that have a committed offset, ascending.
   std::vector<TopicPartition> partitions(std::string_view group) const;
   // The epoch of the producer's transaction that is open here.
   std::optional<int16_t> open_epoch(ProducerId producer) const;
+
+  // Committed offsets whose time is over, of whole groups behind `after` until `budget` offsets have
+  // been looked at. An offset that brought its own expiry has that one, any other lasts
+  // `retention_ms` from its commit; where a transaction has one staged it stays.
+  struct Expired {
+    std::vector<std::pair<std::string, TopicPartition>> offsets;
+    std::optional<std::string> last;  // where to go on; absent: all groups have been seen
+  };
+  Expired expired(TimeMs now_ms, int64_t retention_ms, const std::string& after,
+                  size_t budget) const;
 
   // Every committed offset, by group and partition.
   void for_each(const std::function<void(const std::string& group, const TopicPartition&,
@@ -59,6 +74,7 @@ class CommittedOffsets {
   };
 
   void unstage(const std::string& group, const TopicPartition& partition);
+  void drop_staged(const std::string& group, const TopicPartition& partition);
   void drop_if_empty(const std::string& group);
 
   std::map<std::string, Group, std::less<>> groups_;

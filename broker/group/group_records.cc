@@ -1,5 +1,6 @@
 #include "broker/group/group_records.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "protocol/generated/legacy_offset_commit_key.h"
@@ -66,6 +67,27 @@ Result<std::optional<GroupRecord>> decode_legacy(
 
 }  // namespace
 
+OffsetCommit offset_tombstone(std::string_view group, const TopicPartition& partition) {
+  OffsetCommit record;
+  record.key.group = String(group);
+  record.key.topic = String(partition.topic.sv());
+  record.key.partition = partition.partition;
+  return record;
+}
+
+namespace {
+
+// The newest, but for an offset with an expiry of its own: only version 1 of its value has that.
+template <class Record>
+int16_t version_of(const typename Record::Value& value) {
+  if constexpr (std::is_same_v<Record, OffsetCommit>) {
+    if (value.expire_timestamp >= 0) return 1;
+  }
+  return Record::Value::kMaxVersion;
+}
+
+}  // namespace
+
 log::EncodedRecord encode(const GroupRecord& record) {
   return std::visit(
       [](const auto& r) {
@@ -73,7 +95,7 @@ log::EncodedRecord encode(const GroupRecord& record) {
         log::EncodedRecord encoded;
         encoded.key = encode_prefixed(Record::Key::kApiKey, r.key, 0);
         if (r.value) {
-          constexpr int16_t version = Record::Value::kMaxVersion;
+          const int16_t version = version_of<Record>(*r.value);
           encoded.value = encode_prefixed(version, *r.value, version);
         }
         return encoded;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <variant>
 
 #include "broker/log/types.h"
@@ -58,6 +59,8 @@ using GroupRecord =
     std::variant<OffsetCommit, ShareGroupMemberMetadata, ShareGroupMetadata,
                  ShareGroupTargetAssignmentMetadata, ShareGroupTargetAssignmentMember,
                  ShareGroupCurrentMemberAssignment, ShareGroupStatePartitionMetadata>;
+
+OffsetCommit offset_tombstone(std::string_view group, const TopicPartition& partition);
 
 log::EncodedRecord encode(const GroupRecord& record);
 // nullopt: a type that is not known. Errors: CORRUPT_MESSAGE with the reason.

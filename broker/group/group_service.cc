@@ -1,6 +1,7 @@
 #include "broker/group/group_service.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "broker/base/logging.h"
@@ -15,16 +16,23 @@ using Runner = coordinator::ShardRunner<GroupShard>;
 // Initialisations of one heartbeat that run at the same time.
 constexpr size_t kInitializationsAtOnce = 64;
 
+OffsetRetention retention_of(const metadata::BrokerConfig& config) {
+  constexpr int64_t kMinuteMs = 60000;
+  return {config.offsets_retention_minutes * kMinuteMs, config.offsets_retention_check_interval_ms};
+}
+
 class GroupServiceImpl final : public GroupService {
  public:
   GroupServiceImpl(io::Environment& environment, log::LogService& log,
-                   metadata::MetadataService& metadata, ShareStateInitializer& initializer)
+                   metadata::MetadataService& metadata, ShareStateKeeper& states)
       : environment_(environment),
         metadata_(metadata),
-        initializer_(initializer),
+        states_(states),
         shards_(
             environment, log, std::string(metadata::kOffsetsTopic), [this] { return make_topic(); },
-            [](int32_t) { return GroupShard(); }) {
+            [retention = retention_of(metadata.broker_config())](int32_t) {
+              return GroupShard(retention);
+            }) {
     metadata_.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
   }
 
@@ -40,6 +48,11 @@ class GroupServiceImpl final : public GroupService {
       GroupId group, log::ProducerStamp producer) override;
   io::Task<ErrorCode> commit_offsets(OffsetsToCommit commit) override;
   io::Task<Result<FetchedOffsets>> fetch_offsets(OffsetsToFetch fetch) override;
+  io::Task<Result<std::vector<ListedGroup>>> list_groups() override;
+  io::Task<Result<DescribedClassicGroup>> describe_classic_group(GroupId group) override;
+  io::Task<Result<void>> delete_group(GroupId group) override;
+  io::Task<ErrorCode> delete_offsets(GroupId group,
+                                     std::vector<TopicPartition> partitions) override;
   io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) override;
 
  private:
@@ -57,6 +70,8 @@ class GroupServiceImpl final : public GroupService {
   io::Task<Result<Verdict>> write_marker_here(Runner& runner, log::EndMarker marker);
   io::Task<void> topic_removed_here(Runner& runner, RemovedTopic topic);
 
+  io::Task<ErrorCode> remove_states(GroupId group, std::vector<ShareGroupTopic> states,
+                                    std::vector<ShareGroupTopic>& kept);
   void topic_removed(const metadata::TopicImage& topic);
   std::vector<SubscribedTopic> topics_of(const GroupShard& shard,
                                          const ShareHeartbeat& heartbeat) const;
@@ -75,7 +90,7 @@ class GroupServiceImpl final : public GroupService {
 
   io::Environment& environment_;
   metadata::MetadataService& metadata_;
-  ShareStateInitializer& initializer_;
+  ShareStateKeeper& states_;
   coordinator::ShardSet<GroupShard> shards_;
 };
 
@@ -143,7 +158,6 @@ io::Task<Result<int32_t>> GroupServiceImpl::partition_of(GroupId group) {
 }
 
 io::Task<Result<Runner*>> GroupServiceImpl::runner_of(GroupId group) {
-  if (group.empty()) co_return error(ErrorCode::INVALID_GROUP_ID);
   auto opening = shards_.ensure();
   Result<void> ready = co_await std::move(opening);
   if (!ready) co_return ready.error();
@@ -221,9 +235,9 @@ io::Task<void> GroupServiceImpl::initialize_here(Runner& runner, GroupId group, 
     const size_t to = std::min(work.size(), from + kInitializationsAtOnce);
     std::vector<io::Task<ErrorCode>> calls;
     for (size_t i = from; i < to; ++i) {
-      calls.push_back(initializer_.initialize(group, work[i].partition.topic_id,
-                                              work[i].partition.partition, state_epoch,
-                                              work[i].start_offset));
+      calls.push_back(states_.initialize(group, work[i].partition.topic_id,
+                                         work[i].partition.partition, state_epoch,
+                                         work[i].start_offset));
     }
     auto all = io::when_all(std::move(calls));
     std::vector<ErrorCode> errors = co_await std::move(all);
@@ -323,6 +337,80 @@ io::Task<Result<FetchedOffsets>> GroupServiceImpl::fetch_offsets(OffsetsToFetch 
   return run(std::move(group), std::move(op));
 }
 
+io::Task<ErrorCode> GroupServiceImpl::delete_offsets(GroupId group,
+                                                     std::vector<TopicPartition> partitions) {
+  if (group.empty()) co_return ErrorCode::INVALID_GROUP_ID;
+  DeleteOffsets op{group, std::move(partitions)};
+  auto running = run(std::move(group), std::move(op));
+  Result<Verdict> reply = co_await std::move(running);
+  co_return reply ? reply->error : reply.error().code;
+}
+
+// ---- groups of any kind
+
+io::Task<Result<std::vector<ListedGroup>>> GroupServiceImpl::list_groups() {
+  std::vector<io::Task<Result<std::vector<ListedGroup>>>> lists;
+  for (int32_t at = 0; at < shards_.partitions(); ++at)
+    lists.push_back(shards_.run(at, ListGroups{}));
+  auto all = io::when_all(std::move(lists));
+  std::vector<Result<std::vector<ListedGroup>>> results = co_await std::move(all);
+  std::vector<ListedGroup> groups;
+  for (auto& result : results) {
+    if (!result) co_return result.error();
+    groups.insert(groups.end(), std::make_move_iterator(result->begin()),
+                  std::make_move_iterator(result->end()));
+  }
+  co_return groups;
+}
+
+io::Task<Result<DescribedClassicGroup>> GroupServiceImpl::describe_classic_group(GroupId group) {
+  DescribeClassicGroup op{group};
+  return run(std::move(group), std::move(op));
+}
+
+io::Task<Result<void>> GroupServiceImpl::delete_group(GroupId group) {
+  BeginDeletion op{group};
+  auto beginning = run(group, std::move(op));
+  Result<BeginDeletion::Reply> begun = co_await std::move(beginning);
+  if (!begun) co_return begun.error();
+  if (begun->error != ErrorCode::NONE) co_return error(begun->error);
+  if (begun->ended) co_return Result<void>();
+  EndDeletion end;
+  end.group = group;
+  auto removing = remove_states(group, std::move(begun->states), end.kept);
+  const ErrorCode failure = co_await std::move(removing);
+  auto ending = run(std::move(group), std::move(end));
+  Result<EndDeletion::Reply> ended = co_await std::move(ending);
+  if (!ended) co_return ended.error();
+  if (failure != ErrorCode::NONE) co_return error(failure);
+  co_return Result<void>();
+}
+
+// NONE when all are removed; those that are not are in `kept`.
+io::Task<ErrorCode> GroupServiceImpl::remove_states(GroupId group,
+                                                    std::vector<ShareGroupTopic> states,
+                                                    std::vector<ShareGroupTopic>& kept) {
+  ErrorCode failure = ErrorCode::NONE;
+  for (const ShareGroupTopic& topic : states) {
+    std::vector<io::Task<ErrorCode>> calls;
+    for (const int32_t partition : topic.partitions)
+      calls.push_back(states_.remove(group, topic.topic_id, partition));
+    auto all = io::when_all(std::move(calls));
+    const std::vector<ErrorCode> errors = co_await std::move(all);
+    ShareGroupTopic left{topic.topic_id, topic.name, {}};
+    for (size_t i = 0; i < errors.size(); ++i) {
+      if (errors[i] == ErrorCode::NONE) continue;
+      left.partitions.push_back(topic.partitions[i]);
+      const bool staged = errors[i] == ErrorCode::NON_EMPTY_GROUP;
+      failure = staged ? errors[i] : ErrorCode::GROUP_DELETION_FAILED;
+      base::log_warn("share state not removed group={} topic={} partition={} error={}", group,
+                     topic.name, topic.partitions[i], errors[i]);
+    }
+    if (!left.partitions.empty()) kept.push_back(std::move(left));
+  }
+  co_return failure;
+}
+
 // ---- transactions
 
 io::Task<ErrorCode> GroupServiceImpl::write_marker(int32_t offsets_partition,
@@ -352,8 +440,8 @@ io::Task<Result<Verdict>> GroupServiceImpl::write_marker_here(Runner& runner,
 
 std::unique_ptr<GroupService> make_group_service(io::Environment& environment, log::LogService& log,
                                                  metadata::MetadataService& metadata,
-                                                 ShareStateInitializer& initializer) {
-  return std::make_unique<GroupServiceImpl>(environment, log, metadata, initializer);
+                                                 ShareStateKeeper& states) {
+  return std::make_unique<GroupServiceImpl>(environment, log, metadata, states);
 }
 
 }  // namespace ackord::group

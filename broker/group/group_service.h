@@ -4,7 +4,7 @@
 // Owns: one shard per partition of `__consumer_offsets`; a group lives in the shard of
 // metadata::coordinator_partition(group id, partitions). Threads: every member from any core; the
 // service hops to the shard's core and back. Everything that it answers is durable. Errors of all
-// group operations: INVALID_GROUP_ID where a group id is empty, COORDINATOR_LOAD_IN_PROGRESS before
+// group operations: COORDINATOR_LOAD_IN_PROGRESS before
 // load() has ended, COORDINATOR_NOT_AVAILABLE after a storage failure.
 // Source: KIP-932 (share groups), KIP-98 and KIP-890 (transactional offsets).
 #pragma once
@@ -65,14 +65,16 @@ struct ShareGroupPartitions {
   std::vector<ShareGroupTopic> initializing;
 };
 
-// What the group service needs of whoever keeps delivery states: InitializeShareGroupState. Any
-// core may call.
-class ShareStateInitializer {
+// What the group service needs of whoever keeps delivery states: InitializeShareGroupState and
+// DeleteShareGroupState. Any core may call.
+class ShareStateKeeper {
  public:
-  virtual ~ShareStateInitializer() = default;
+  virtual ~ShareStateKeeper() = default;
   // Durable when it ends. `start_offset` -1: found by share.auto.offset.reset at the first fetch.
   virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
                                          int32_t state_epoch, Offset start_offset) = 0;
+  // Durable when it ends; no state is no error. NON_EMPTY_GROUP while records are staged.
+  virtual io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) = 0;
 };
 
 // ---- offsets
@@ -101,6 +103,8 @@ struct OffsetsToCommit {
   // False below version 9 of OffsetCommit and below version 6 of TxnOffsetCommit: where the group is
   // not known, ILLEGAL_GENERATION stands for GROUP_ID_NOT_FOUND.
   bool knows_group_id_not_found = true;
+  // Versions 2-4 of OffsetCommit may set a time to live; absent: the broker's retention.
+  std::optional<int64_t> retention_ms;
 };
 struct TxnOffsetCommit {
   TransactionalId transactional_id;
@@ -123,6 +127,24 @@ struct OffsetsToFetch {
 };
 // In the order asked for; by topic and partition where all were.
 using FetchedOffsets = std::vector<std::pair<TopicPartition, CommittedOffset>>;
+
+// ---- groups of any kind
+
+// Texts are Kafka's, as tools show them.
+struct ListedGroup {
+  GroupId group;
+  std::string protocol_type;  // "share"; "" for a group that has only offsets
+  std::string state;          // "Empty", "Stable"
+  std::string type;           // "classic", "share"
+  friend bool operator==(const ListedGroup&, const ListedGroup&) = default;
+};
+// As DescribeGroups shows it, which knows classic groups alone.
+struct DescribedClassicGroup {
+  ErrorCode error = ErrorCode::NONE;  // GROUP_ID_NOT_FOUND: none of that name, or of another kind
+  std::string message;
+  std::string state;
+  std::string protocol_type;
+};
 
 class GroupService {
  public:
@@ -165,6 +187,19 @@ class GroupService {
   // A group that is not known has nothing committed.
   virtual io::Task<Result<FetchedOffsets>> fetch_offsets(OffsetsToFetch fetch) = 0;
 
+  // ---- groups of any kind
+  // Without `__consumer_offsets` there are none; the topic is not made.
+  virtual io::Task<Result<std::vector<ListedGroup>>> list_groups() = 0;
+  virtual io::Task<Result<DescribedClassicGroup>> describe_classic_group(GroupId group) = 0;
+  // With all that it holds: offsets, or share-partitions' delivery state. GROUP_ID_NOT_FOUND;
+  // NON_EMPTY_GROUP with members or staged records; GROUP_DELETION_FAILED when delivery state could
+  // not be removed: then the group is still there.
+  virtual io::Task<Result<void>> delete_group(GroupId group) = 0;
+  // Partitions without an offset are no error. GROUP_ID_NOT_FOUND; INVALID_GROUP_ID for the empty
+  // name, which is a group to all other operations on offsets.
+  virtual io::Task<ErrorCode> delete_offsets(GroupId group,
+                                             std::vector<TopicPartition> partitions) = 0;
+
   // The end of a transaction on one partition of `__consumer_offsets`: appended and in force when
   // it ends. NOT_LEADER_OR_FOLLOWER where the coordinator is not ready, UNKNOWN_TOPIC_OR_PARTITION,
   // INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
@@ -175,6 +210,6 @@ class GroupService {
 // MetadataService::load(): it asks to be told of removed topics.
 std::unique_ptr<GroupService> make_group_service(io::Environment& environment, log::LogService& log,
                                                  metadata::MetadataService& metadata,
-                                                 ShareStateInitializer& initializer);
+                                                 ShareStateKeeper& states);
 
 }  // namespace ackord::group

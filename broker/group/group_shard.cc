@@ -7,15 +7,6 @@
 namespace ackord::group {
 namespace {
 
-std::vector<ShareGroupTopic> to_topics(const HeldTopics& held) {
-  std::vector<ShareGroupTopic> topics;
-  for (const auto& [id, topic] : held) {
-    topics.push_back(
-        {id, TopicName(topic.name), {topic.partitions.begin(), topic.partitions.end()}});
-  }
-  return topics;
-}
-
 // As the log checks them (semantics C.9): nothing that passes here is refused there.
 // nullopt: to be written.
 std::optional<ErrorCode> check_marker(const WriteMarker& op, bool open) {
@@ -98,16 +89,26 @@ void GroupShard::apply_soft(const Effect& effect) {
   } else if (const auto* guard = std::get_if<GuardGiven>(&effect)) {
     soft_.guards[guard->producer.id] = {guard->producer, guard->token};
     soft_.guard_deadlines.set(guard->producer.id, guard->deadline_ms);
+  } else if (const auto* dropped = std::get_if<GuardDropped>(&effect)) {
+    drop_guard(dropped->producer);
+  } else if (const auto* deletion = std::get_if<DeletionBegun>(&effect)) {
+    soft_.deletions.insert(deletion->group);
+  } else if (const auto* ended = std::get_if<DeletionEnded>(&effect)) {
+    soft_.deletions.erase(ended->group);
   } else {
-    drop_guard(std::get<GuardDropped>(effect).producer);
+    soft_.expiry = std::get<ExpiryChecked>(effect);
   }
 }
 
 std::optional<int64_t> GroupShard::next_deadline() const {
-  const auto session = soft_.sessions.earliest();
-  const auto guard = soft_.guard_deadlines.earliest();
-  if (!session || !guard) return session ? session : guard;
-  return std::min(*session, *guard);
+  std::optional<int64_t> first;
+  const auto add = [&first](std::optional<int64_t> deadline) {
+    if (deadline) first = first ? std::min(*first, *deadline) : *deadline;
+  };
+  add(soft_.sessions.earliest());
+  add(soft_.guard_deadlines.earliest());
+  if (!hard_.offsets.empty()) add(soft_.expiry.next_ms);
+  return first;
 }
 
 // ---- share groups
@@ -124,7 +125,10 @@ GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartb
     }
   }
   const ShareHeartbeatInput input{op.heartbeat, op.topics, op.limits, in_flight, now.wall_ms};
-  if (group == nullptr && hard_.offsets.holds(id)) {
+  if (soft_.deletions.contains(id)) {
+    decision.reply.error = ErrorCode::COORDINATOR_LOAD_IN_PROGRESS;
+    decision.reply.message = "Group " + id + " is being deleted.";
+  } else if (group == nullptr && hard_.offsets.holds(id)) {
     decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
     decision.reply.message = "Group " + id + " is not a share group.";
   } else if (op.heartbeat.epoch >= 0) {
@@ -209,12 +213,7 @@ GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved
               return topic.name == partition.topic &&
                      (offset.value.topic_id.is_zero() || offset.value.topic_id == topic.id);
             });
-        if (!removed) return;
-        OffsetCommit tombstone;
-        tombstone.key.group = group;
-        tombstone.key.topic = String(partition.topic.sv());
-        tombstone.key.partition = partition.partition;
-        records.emplace_back(std::move(tombstone));
+        if (removed) records.emplace_back(offset_tombstone(group, partition));
       });
   return Outcome<TopicsRemoved::Reply>::of(std::move(records), {});
 }
@@ -260,6 +259,7 @@ GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator:
   for (const ProducerId producer : soft_.guard_deadlines.due(now.steady_ms)) {
     outcome.effects.emplace_back(GuardDropped{producer});
   }
+  if (!hard_.offsets.empty() && soft_.expiry.next_ms <= now.steady_ms) expire_offsets(now, outcome);
   return outcome;
 }
 

@@ -90,10 +90,41 @@ struct FetchOffsets {
   using Reply = FetchedOffsets;
   OffsetsToFetch fetch;
 };
+struct DeleteOffsets {
+  using Reply = Verdict;
+  GroupId group;
+  std::vector<TopicPartition> partitions;
+};
 struct WriteMarker {
   using Reply = Verdict;
   log::EndMarker marker;
   std::optional<log::ProducerView> known;
+};
+
+// ---- groups of any kind
+
+struct ListGroups {
+  using Reply = std::vector<ListedGroup>;
+};
+struct DescribeClassicGroup {
+  using Reply = DescribedClassicGroup;
+  GroupId group;
+};
+// A group that has only offsets is gone with this one. A share group keeps its name until
+// EndDeletion says that the delivery state of `states` has been removed, and takes no heartbeat
+// meanwhile.
+struct BeginDeletion {
+  struct Reply {
+    ErrorCode error = ErrorCode::NONE;
+    bool ended = false;
+    std::vector<ShareGroupTopic> states;
+  };
+  GroupId group;
+};
+struct EndDeletion {
+  struct Reply {};
+  GroupId group;
+  std::vector<ShareGroupTopic> kept;  // whose state could not be removed: then the group stays
 };
 
 // ---- soft changes
@@ -121,17 +152,38 @@ struct GuardGiven {
 struct GuardDropped {
   ProducerId producer;
 };
+struct DeletionBegun {
+  std::string group;
+};
+struct DeletionEnded {
+  std::string group;
+};
+struct ExpiryChecked {
+  int64_t next_ms = 0;
+  std::string after;  // the groups up to this one have been seen
+};
+
+// offsets.retention.minutes, offsets.retention.check.interval.ms
+struct OffsetRetention {
+  int64_t retention_ms = int64_t{10080} * 60000;
+  int64_t check_interval_ms = 600000;
+};
 
 class GroupShard {
  public:
   using Record = GroupRecord;
-  using Effect = std::variant<SessionRenewed, InitializationBegun, GuardGiven, GuardDropped>;
+  using Effect = std::variant<SessionRenewed, InitializationBegun, GuardGiven, GuardDropped,
+                              DeletionBegun, DeletionEnded, ExpiryChecked>;
   struct TickReply {};
   template <class Reply>
   using Outcome = coordinator::Outcome<GroupShard, Reply>;
 
   // How long a guard lives that no commit brings back.
   static constexpr int64_t kGuardLifetimeMs = 60000;
+  // How many offsets one look for expired ones sees; the rest follow at once, in their turn.
+  static constexpr size_t kExpiryBudget = 10000;
+
+  explicit GroupShard(OffsetRetention retention = {}) : retention_(retention) {}
 
   static log::EncodedRecord encode(const Record& record) { return group::encode(record); }
   static Result<std::optional<Record>> decode(std::span<const std::byte> key,
@@ -155,8 +207,14 @@ class GroupShard {
   Outcome<Verdict> decide(const TxnOffsetCommitOp& op, io::Now now) const;
   Outcome<Verdict> decide(const CommitOffsets& op, io::Now now) const;
   Outcome<FetchedOffsets> decide(const FetchOffsets& op, io::Now now) const;
+  Outcome<Verdict> decide(const DeleteOffsets& op, io::Now now) const;
   Outcome<Verdict> decide(const WriteMarker& op, io::Now now) const;
-  // Members whose session is over are removed; drops guards that nobody brought back.
+  Outcome<std::vector<ListedGroup>> decide(const ListGroups& op, io::Now now) const;
+  Outcome<DescribedClassicGroup> decide(const DescribeClassicGroup& op, io::Now now) const;
+  Outcome<BeginDeletion::Reply> decide(const BeginDeletion& op, io::Now now) const;
+  Outcome<EndDeletion::Reply> decide(const EndDeletion& op, io::Now now) const;
+  // Members whose session is over and offsets whose time is over are removed; drops guards that
+  // nobody brought back.
   Outcome<TickReply> decide(const coordinator::Tick& tick, io::Now now) const;
 
   // ---- looking
@@ -181,6 +239,8 @@ class GroupShard {
     std::map<std::string, std::map<TopicIdPartition, int64_t>, std::less<>> initializations;
     std::map<ProducerId, Guard> guards;
     Deadlines<ProducerId> guard_deadlines;
+    std::set<std::string, std::less<>> deletions;  // share groups whose state is being removed
+    ExpiryChecked expiry;                          // the next look, and where it goes on
   };
 
   template <class ShareRecord>
@@ -191,7 +251,9 @@ class GroupShard {
   ErrorCode check_commit(const TxnOffsetCommitOp& op) const;
   CommittedOffset committed_offset(std::string_view group, const TopicPartition& partition) const;
   bool guard_holds(const TxnOffsetCommitOp& op) const;
+  void expire_offsets(io::Now now, Outcome<TickReply>& outcome) const;
 
+  OffsetRetention retention_;
   HardState hard_;
   SoftState soft_;
 };

@@ -1,10 +1,23 @@
 // What GroupShard decides about committed offsets (semantics D.3).
+#include <algorithm>
+#include <limits>
+
 #include "broker/group/group_shard.h"
 
 namespace ackord::group {
 namespace {
 
-OffsetCommit offset_record(std::string_view group, const OffsetToCommit& offset, TimeMs now_ms) {
+constexpr TimeMs kNoExpiry = -1;
+
+// A time to live so long that its end cannot be written has none.
+TimeMs expiry(const OffsetsToCommit& commit, TimeMs now_ms) {
+  if (!commit.retention_ms) return kNoExpiry;
+  if (*commit.retention_ms > std::numeric_limits<TimeMs>::max() - now_ms) return kNoExpiry;
+  return std::max<TimeMs>(now_ms + *commit.retention_ms, 0);
+}
+
+OffsetCommit offset_record(std::string_view group, const OffsetToCommit& offset, TimeMs now_ms,
+                           TimeMs expires_ms) {
   OffsetCommit record;
   record.key.group = String(group);
   record.key.topic = String(offset.topic.sv());
@@ -14,15 +27,16 @@ OffsetCommit offset_record(std::string_view group, const OffsetToCommit& offset,
   value.leader_epoch = offset.leader_epoch;
   value.metadata = offset.metadata;
   value.commit_timestamp = now_ms;
+  value.expire_timestamp = expires_ms;
   value.topic_id = offset.topic_id;
   return record;
 }
 
-std::vector<GroupRecord> offset_records(std::string_view group,
-                                        const std::vector<OffsetToCommit>& offsets, TimeMs now_ms) {
+std::vector<GroupRecord> offset_records(const OffsetsToCommit& commit, TimeMs now_ms) {
   std::vector<GroupRecord> records;
-  for (const OffsetToCommit& offset : offsets)
-    records.emplace_back(offset_record(group, offset, now_ms));
+  const TimeMs expires_ms = expiry(commit, now_ms);
+  for (const OffsetToCommit& offset : commit.offsets)
+    records.emplace_back(offset_record(commit.group.sv(), offset, now_ms, expires_ms));
   return records;
 }
 
@@ -79,8 +93,8 @@ GroupShard::Outcome<Verdict> GroupShard::decide(const TxnOffsetCommitOp& op, io:
   const OffsetsToCommit& commit = op.commit.commit;
   if (error != ErrorCode::NONE || commit.offsets.empty()) return Outcome<Verdict>::answer({error});
   Outcome<Verdict> outcome;
-  outcome.batches.push_back({offset_records(commit.group.sv(), commit.offsets, now.wall_ms),
-                             op.commit.producer, std::nullopt});
+  outcome.batches.push_back(
+      {offset_records(commit, now.wall_ms), op.commit.producer, std::nullopt});
   // The open transaction stands for the guard from now on.
   if (soft_.guards.contains(op.commit.producer.id))
     outcome.effects.emplace_back(GuardDropped{op.commit.producer.id});
@@ -89,14 +103,37 @@ GroupShard::Outcome<Verdict> GroupShard::decide(const TxnOffsetCommitOp& op, io:
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const CommitOffsets& op, io::Now now) const {
   // Outside a transaction a negative generation is enough to speak for a group without members.
-  OffsetsToCommit whose{
-      op.commit.group, op.commit.committer, {}, op.commit.knows_group_id_not_found};
+  OffsetsToCommit whose;
+  whose.group = op.commit.group;
+  whose.committer = op.commit.committer;
+  whose.knows_group_id_not_found = op.commit.knows_group_id_not_found;
   if (whose.committer.generation_or_member_epoch < 0) whose.committer = {};
   const ErrorCode error = check_committer(whose);
   if (error != ErrorCode::NONE || op.commit.offsets.empty())
     return Outcome<Verdict>::answer({error});
-  return Outcome<Verdict>::of(offset_records(op.commit.group.sv(), op.commit.offsets, now.wall_ms),
-                              Verdict{});
+  return Outcome<Verdict>::of(offset_records(op.commit, now.wall_ms), Verdict{});
+}
+
+GroupShard::Outcome<Verdict> GroupShard::decide(const DeleteOffsets& op, io::Now) const {
+  const std::string_view group = op.group.sv();
+  if (!hard_.offsets.holds(group)) return Outcome<Verdict>::answer({ErrorCode::GROUP_ID_NOT_FOUND});
+  std::vector<Record> records;
+  for (const TopicPartition& partition : op.partitions) {
+    if (hard_.offsets.committed(group, partition) || hard_.offsets.staged(group, partition))
+      records.emplace_back(offset_tombstone(group, partition));
+  }
+  return Outcome<Verdict>::of(std::move(records), {});
+}
+
+void GroupShard::expire_offsets(io::Now now, Outcome<TickReply>& outcome) const {
+  CommittedOffsets::Expired found = hard_.offsets.expired(now.wall_ms, retention_.retention_ms,
+                                                          soft_.expiry.after, kExpiryBudget);
+  std::vector<Record> records;
+  for (const auto& [group, partition] : found.offsets)
+    records.emplace_back(offset_tombstone(group, partition));
+  if (!records.empty()) outcome.batches.push_back({std::move(records), std::nullopt, std::nullopt});
+  const int64_t next = found.last ? now.steady_ms : now.steady_ms + retention_.check_interval_ms;
+  outcome.effects.emplace_back(ExpiryChecked{next, found.last.value_or("")});
 }
 
 CommittedOffset GroupShard::committed_offset(std::string_view group,

@@ -212,6 +212,35 @@ ShareGroupStatePartitionMetadata state_partitions_record(std::string_view group,
   return record;
 }
 
+std::vector<ShareGroupTopic> to_topics(const HeldTopics& held) {
+  std::vector<ShareGroupTopic> topics;
+  for (const auto& [id, topic] : held) {
+    topics.push_back(
+        {id, TopicName(topic.name), {topic.partitions.begin(), topic.partitions.end()}});
+  }
+  return topics;
+}
+
+ShareGroupStatePartitionMetadata deleting_record(std::string_view group,
+                                                 const std::vector<ShareGroupTopic>& topics) {
+  auto record = of_group<ShareGroupStatePartitionMetadata>(group);
+  auto& value = record.value.emplace();
+  for (const ShareGroupTopic& topic : topics) {
+    auto& deleting = value.deleting_topics.emplace_back();
+    deleting.topic_id = topic.topic_id;
+    deleting.topic_name = topic.name;
+  }
+  return record;
+}
+
+std::vector<GroupRecord> group_tombstones(std::string_view group) {
+  std::vector<GroupRecord> records;
+  records.emplace_back(of_group<ShareGroupTargetAssignmentMetadata>(group));
+  records.emplace_back(of_group<ShareGroupStatePartitionMetadata>(group));
+  records.emplace_back(of_group<ShareGroupMetadata>(group));
+  return records;
+}
+
 std::vector<GroupRecord> remove_members(std::string_view group_id, const ShareGroup& group,
                                         const std::vector<std::string>& members,
                                         int64_t metadata_hash) {

@@ -6,12 +6,15 @@ namespace ackord::main {
 
 // What the group coordinator asks of the share partitions' state; the two rooms do not know each
 // other.
-class Assembly::ShareInitializer : public group::ShareStateInitializer {
+class Assembly::ShareStates : public group::ShareStateKeeper {
  public:
-  explicit ShareInitializer(share::ShareService& share) : share_(share) {}
+  explicit ShareStates(share::ShareService& share) : share_(share) {}
   io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
                                  int32_t state_epoch, Offset start_offset) override {
     return share_.initialize(std::move(group), topic_id, partition, state_epoch, start_offset);
+  }
+  io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) override {
+    return share_.remove(std::move(group), topic_id, partition);
   }
 
  private:
@@ -33,8 +36,8 @@ Assembly::Assembly(io::Environment& environment, AssemblySettings settings)
   log_ = log::make_log_service(environment, std::move(settings.log));
   metadata_ = metadata::make_metadata_service(environment, *log_, std::move(settings.metadata));
   share_ = share::make_share_service(environment, *log_, *metadata_);
-  initializer_ = std::make_unique<ShareInitializer>(*share_);
-  group_ = group::make_group_service(environment, *log_, *metadata_, *initializer_);
+  share_states_ = std::make_unique<ShareStates>(*share_);
+  group_ = group::make_group_service(environment, *log_, *metadata_, *share_states_);
   routing_ = std::make_unique<api::MarkerRouting>(*log_, *group_, *share_);
   txn_ = txn::make_txn_service(environment, *log_, *metadata_, *routing_);
   const auto cores = static_cast<int>(environment.cores.size());

@@ -48,13 +48,13 @@ class Assembly {
   share::ShareService& share() { return *share_; }
 
  private:
-  class ShareInitializer;
+  class ShareStates;
 
   io::Environment& environment_;
   std::unique_ptr<log::LogService> log_;
   std::unique_ptr<metadata::MetadataService> metadata_;
   std::unique_ptr<share::ShareService> share_;
-  std::unique_ptr<ShareInitializer> initializer_;
+  std::unique_ptr<ShareStates> share_states_;
   std::unique_ptr<group::GroupService> group_;
   std::unique_ptr<api::MarkerRouting> routing_;
   std::unique_ptr<txn::TxnService> txn_;

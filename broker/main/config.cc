@@ -185,6 +185,8 @@ metadata::BrokerConfig broker_config(const Config& config) {
   set(out.offsets_topic_num_partitions, "offsets.topic.num.partitions");
   set(out.offsets_topic_segment_bytes, "offsets.topic.segment.bytes");
   set(out.offset_metadata_max_bytes, "offset.metadata.max.bytes");
+  set(out.offsets_retention_minutes, "offsets.retention.minutes");
+  set(out.offsets_retention_check_interval_ms, "offsets.retention.check.interval.ms");
   set(out.transaction_state_log_num_partitions, "transaction.state.log.num.partitions");
   set(out.transaction_state_log_segment_bytes, "transaction.state.log.segment.bytes");
   set(out.transaction_max_timeout_ms, "transaction.max.timeout.ms");

@@ -35,6 +35,8 @@ struct BrokerConfig {
   int32_t offsets_topic_num_partitions = 50;
   int32_t offsets_topic_segment_bytes = 104857600;
   int32_t offset_metadata_max_bytes = 4096;
+  int32_t offsets_retention_minutes = 10080;
+  int64_t offsets_retention_check_interval_ms = 600000;
   int32_t transaction_state_log_num_partitions = 50;
   int32_t transaction_state_log_segment_bytes = 104857600;
   int32_t transaction_max_timeout_ms = 900000;

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "protocol/wire/writer.h"
 #include "tests/unit/broker/group/shard_driver.h"
 
@@ -9,6 +11,7 @@ namespace {
 
 using test::ShardDriver;
 using test::topic_id;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr log::ProducerStamp kProducer{ProducerId(7), 3};
@@ -283,6 +286,114 @@ TEST(GroupRecords, OldAndUnknownTypes) {
   ASSERT_TRUE(skipped);
   EXPECT_FALSE(skipped->has_value());
   EXPECT_EQ(decode({}, std::nullopt).error().code, ErrorCode::CORRUPT_MESSAGE);
+}
+
+OffsetCommit tombstone(int32_t partition = 0) {
+  return offset_tombstone("g", {TopicName("t"), partition});
+}
+
+TEST_F(Offsets, ATombstoneTakesTheStagedOffsetWithIt) {
+  commit(40);
+  stage(50);
+  EXPECT_EQ(driver_.run(DeleteOffsets{GroupId("g"), {{TopicName("t"), 0}, {TopicName("t"), 9}}}),
+            Verdict());
+  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(tombstone())));
+  expect(-1);
+  EXPECT_EQ(end(true), ErrorCode::NONE);
+  expect(-1);
+  EXPECT_EQ(driver_.run(DeleteOffsets{GroupId("g"), {{TopicName("t"), 0}}}).error,
+            ErrorCode::GROUP_ID_NOT_FOUND);
+}
+
+TEST_F(Offsets, AGroupOfOffsetsIsListedAndDeleted) {
+  commit(40);
+  driver_.run(CommitOffsets{{GroupId("g"), {}, {offset(3, 1)}, true, {}}});
+  EXPECT_THAT(driver_.run(ListGroups{}),
+              ElementsAre(ListedGroup{GroupId("g"), "", "Empty", "classic"}));
+  EXPECT_EQ(driver_.run(DescribeClassicGroup{GroupId("g")}).state, "Empty");
+  const auto deleted = driver_.run(BeginDeletion{GroupId("g")});
+  EXPECT_EQ(deleted.error, ErrorCode::NONE);
+  EXPECT_TRUE(deleted.ended);
+  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(tombstone()), GroupRecord(tombstone(1))));
+  EXPECT_THAT(driver_.run(ListGroups{}), IsEmpty());
+  EXPECT_EQ(driver_.run(BeginDeletion{GroupId("g")}).error, ErrorCode::GROUP_ID_NOT_FOUND);
+  const auto described = driver_.run(DescribeClassicGroup{GroupId("g")});
+  EXPECT_EQ(described.error, ErrorCode::GROUP_ID_NOT_FOUND);
+  EXPECT_EQ(described.state, "Dead");
+}
+
+class Expiry : public Offsets {
+ protected:
+  static constexpr int64_t kRetentionMs = int64_t{10080} * 60000;
+  void tick() { driver_.run(coordinator::Tick{}); }
+  void commit_for(int64_t retention_ms, int32_t partition) {
+    driver_.run(CommitOffsets{{GroupId("g"), {}, {offset(1, partition)}, true, retention_ms}});
+  }
+};
+
+TEST_F(Expiry, AfterTheRetention) {
+  commit(40);
+  driver_.advance(kRetentionMs - 1);
+  tick();
+  EXPECT_THAT(driver_.last, IsEmpty());
+  driver_.advance(600000);
+  tick();
+  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(tombstone())));
+  expect(-1);
+}
+
+TEST_F(Expiry, OncePerInterval) {
+  commit_for(10, 0);
+  tick();
+  EXPECT_EQ(driver_.shard().next_deadline(), driver_.now.steady_ms + 600000);
+  driver_.advance(599999);
+  tick();
+  EXPECT_THAT(driver_.last, IsEmpty());
+  driver_.advance(1);
+  tick();
+  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(tombstone())));
+  EXPECT_EQ(driver_.shard().next_deadline(), std::nullopt) << "nothing is left to expire";
+}
+
+TEST_F(Expiry, OffsetsThatBringTheirOwn) {
+  commit_for(5, 0);
+  commit_for(2 * kRetentionMs, 1);
+  commit_for(std::numeric_limits<int64_t>::max(), 2);
+  driver_.restart();
+  driver_.advance(kRetentionMs);
+  tick();
+  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(tombstone()), GroupRecord(tombstone(2))));
+  driver_.advance(kRetentionMs);
+  tick();
+  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(tombstone(1))));
+}
+
+TEST_F(Expiry, NotWhileATransactionMayReplaceIt) {
+  commit(40);
+  stage(50);
+  driver_.advance(kRetentionMs);
+  tick();
+  EXPECT_THAT(driver_.last, IsEmpty());
+  end(false);
+  driver_.advance(600000);
+  tick();
+  EXPECT_THAT(driver_.last, ElementsAre(GroupRecord(tombstone())));
+}
+
+TEST(ExpiredOffsets, AreFoundGroupByGroupWithinABudget) {
+  CommittedOffsets offsets;
+  for (const char* group : {"a", "b", "c"}) {
+    OffsetCommit record = offset_tombstone(group, {TopicName("t"), 0});
+    record.value.emplace();
+    offsets.apply(record, {});
+  }
+  const auto first = offsets.expired(1, 0, "", 3);
+  EXPECT_EQ(first.offsets.size(), 2u);
+  EXPECT_EQ(first.last, "b");
+  const auto second = offsets.expired(1, 0, *first.last, 3);
+  ASSERT_EQ(second.offsets.size(), 1u);
+  EXPECT_EQ(second.offsets[0].first, "c");
+  EXPECT_EQ(second.last, std::nullopt);
 }
 
 }  // namespace

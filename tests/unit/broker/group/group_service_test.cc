@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // Keeps each call until the test answers it.
-class HeldInitializer : public ShareStateInitializer {
+class HeldInitializer : public ShareStateKeeper {
  public:
   struct Call {
     std::string group;
@@ -32,6 +32,10 @@ class HeldInitializer : public ShareStateInitializer {
     (void)unused;
     co_return answer;
   }
+  io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) override {
+    removed.push_back({group.str(), {topic_id, partition}, 0, 0});
+    co_return removal;
+  }
   void release(ErrorCode error) {
     answer = error;
     core_.executor.inside([this] { gate_->advance(1); });
@@ -40,7 +44,9 @@ class HeldInitializer : public ShareStateInitializer {
   }
 
   std::vector<Call> calls;
+  std::vector<Call> removed;
   ErrorCode answer = ErrorCode::NONE;
+  ErrorCode removal = ErrorCode::NONE;
 
  private:
   test::TestCore& core_;
@@ -221,9 +227,61 @@ TEST_F(Service, MarkersForPartitionsThatAreNotThere) {
   EXPECT_EQ(beat(0, true).error, ErrorCode::COORDINATOR_NOT_AVAILABLE);
 }
 
-TEST_F(Service, EmptyGroupId) {
-  EXPECT_EQ(run(service_->share_heartbeat({})).error, ErrorCode::INVALID_GROUP_ID);
-  EXPECT_EQ(run(service_->commit_offsets({})), ErrorCode::INVALID_GROUP_ID);
+TEST_F(Service, TheEmptyNameIsAGroupOfOffsets) {
+  OffsetsToCommit commit;
+  commit.offsets = {{TopicName("t"), topic_->id, 0, 5, -1, ""}};
+  EXPECT_EQ(run(service_->commit_offsets(std::move(commit))), ErrorCode::NONE);
+  EXPECT_EQ(run(service_->delete_offsets({}, {{TopicName("t"), 0}})), ErrorCode::INVALID_GROUP_ID);
+  EXPECT_TRUE(run(service_->delete_group({})).has_value());
+  EXPECT_EQ(run(service_->delete_group({})).error().code, ErrorCode::GROUP_ID_NOT_FOUND);
+}
+
+TEST_F(Service, AShareGroupIsDeletedWithItsState) {
+  beat(0, true);
+  initializer_.release(ErrorCode::NONE);
+  beat(2);
+  EXPECT_EQ(run(service_->delete_group(GroupId("g"))).error().code, ErrorCode::NON_EMPTY_GROUP);
+  EXPECT_THAT(initializer_.removed, IsEmpty());
+  beat(-1);
+  EXPECT_TRUE(run(service_->delete_group(GroupId("g"))).has_value());
+  EXPECT_THAT(initializer_.removed, ElementsAre(HeldInitializer::Call{"g", {topic_->id, 0}, 0, 0},
+                                                HeldInitializer::Call{"g", {topic_->id, 1}, 0, 0}));
+  EXPECT_THAT(*run(service_->list_groups()), IsEmpty());
+  restart();
+  EXPECT_THAT(*run(service_->list_groups()), IsEmpty());
+}
+
+TEST_F(Service, AGroupWhoseStateStaysIsNotDeleted) {
+  beat(0, true);
+  initializer_.release(ErrorCode::NONE);
+  beat(2);
+  beat(-1);
+  for (const auto& [removal, answer] :
+       {std::pair{ErrorCode::NON_EMPTY_GROUP, ErrorCode::NON_EMPTY_GROUP},
+        std::pair{ErrorCode::COORDINATOR_NOT_AVAILABLE, ErrorCode::GROUP_DELETION_FAILED}}) {
+    initializer_.removal = removal;
+    EXPECT_EQ(run(service_->delete_group(GroupId("g"))).error().code, answer);
+    const auto held = run(service_->share_group_partitions(GroupId("g")));
+    EXPECT_THAT(held.initialized, ElementsAre(ShareGroupTopic{topic_->id, TopicName("t"), {0, 1}}));
+  }
+  EXPECT_EQ(beat(0, true).error, ErrorCode::NONE) << "it takes members again";
+}
+
+TEST_F(Service, OffsetsExpireAtTheNextCheck) {
+  OffsetsToCommit commit;
+  commit.group = GroupId("offsets");
+  commit.offsets = {{TopicName("t"), topic_->id, 0, 5, -1, ""}};
+  commit.retention_ms = 1000;
+  EXPECT_EQ(run(service_->commit_offsets(std::move(commit))), ErrorCode::NONE);
+  broker_.core.clock.advance(1);  // the first check
+  broker_.core.run_until_idle();
+  broker_.core.clock.advance(599000);
+  broker_.core.run_until_idle();
+  EXPECT_EQ(committed().offset, 5) << "not before the check";
+  broker_.core.clock.advance(1000);
+  broker_.core.run_until_idle();
+  EXPECT_EQ(committed().offset, -1);
+  EXPECT_THAT(*run(service_->list_groups()), IsEmpty());
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// DescribeGroups (key 15), versions 0-6: classic groups.
+//   v3  authorized operations   v4 instance ids   v5 flexible   v6 GROUP_ID_NOT_FOUND with a text
+// A group that is not there, or of another kind, is a dead one; before v6 without an error.
+#include <utility>
+#include <vector>
+
+#include "broker/api/authorized_operations.h"
+#include "broker/api/handlers.h"
+#include "broker/api/share_requests.h"
+#include "broker/group/group_service.h"
+#include "protocol/generated/describe_groups_request.h"
+#include "protocol/generated/describe_groups_response.h"
+
+namespace ackord::api {
+namespace {
+
+using protocol::DescribeGroupsRequest;
+using protocol::DescribeGroupsResponse;
+using Group = DescribeGroupsResponse::DescribedGroup;
+
+constexpr int16_t kFirstWithGroupIdNotFound = 6;
+
+io::Task<Group> describe(RequestContext& context, GroupId id, bool with_operations) {
+  Group out;
+  out.group_id = id;
+  out.error_message.reset();
+  auto asking = context.services.group.describe_classic_group(std::move(id));
+  Result<group::DescribedClassicGroup> described = co_await std::move(asking);
+  if (!described) {
+    out.error_code = described.error().code;
+    co_return out;
+  }
+  out.group_state = String(described->state);
+  out.protocol_type = String(described->protocol_type);
+  const bool tells = context.api_version >= kFirstWithGroupIdNotFound;
+  if (tells && described->error != ErrorCode::NONE) {
+    out.error_code = described->error;
+    out.error_message = String(described->message);
+  }
+  if (with_operations) out.authorized_operations = kGroupOperations;
+  co_return out;
+}
+
+}  // namespace
+
+io::Task<DescribeGroupsResponse> handle(RequestContext& context, DescribeGroupsRequest request) {
+  std::vector<io::Task<Group>> tasks;
+  for (const GroupId& group : request.groups)
+    tasks.push_back(describe(context, group, request.include_authorized_operations));
+  auto all = io::when_all(std::move(tasks));
+  DescribeGroupsResponse response;
+  response.groups = co_await std::move(all);
+  co_return response;
+}
+
+}  // namespace ackord::api

@@ -1,0 +1,47 @@
+// DeleteGroups (key 42), versions 0-3: groups without members, each with all that it holds.
+//   v2  flexible   v3 a text of the error
+// A group that is named twice is deleted once and answered once.
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "broker/api/handlers.h"
+#include "broker/group/group_service.h"
+#include "protocol/generated/delete_groups_request.h"
+#include "protocol/generated/delete_groups_response.h"
+
+namespace ackord::api {
+namespace {
+
+using protocol::DeleteGroupsRequest;
+using protocol::DeleteGroupsResponse;
+using GroupResult = DeleteGroupsResponse::DeletableGroupResult;
+
+io::Task<GroupResult> delete_one(RequestContext& context, GroupId group) {
+  GroupResult out;
+  out.group_id = group;
+  out.error_message.reset();
+  auto deleting = context.services.group.delete_group(std::move(group));
+  const Result<void> deleted = co_await std::move(deleting);
+  if (deleted) co_return out;
+  out.error_code = deleted.error().code;
+  if (!deleted.error().message.empty()) out.error_message = deleted.error().message;
+  co_return out;
+}
+
+}  // namespace
+
+io::Task<DeleteGroupsResponse> handle(RequestContext& context, DeleteGroupsRequest request) {
+  std::set<std::string_view> seen;
+  std::vector<io::Task<GroupResult>> tasks;
+  for (const GroupId& group : request.groups_names) {
+    if (seen.insert(group.sv()).second) tasks.push_back(delete_one(context, group));
+  }
+  auto all = io::when_all(std::move(tasks));
+  DeleteGroupsResponse response;
+  response.results = co_await std::move(all);
+  co_return response;
+}
+
+}  // namespace ackord::api

@@ -1,0 +1,46 @@
+// OffsetDelete (key 47), version 0: a group's committed offsets of some partitions (KIP-496).
+// Partitions that do not exist have their error; those without an offset have none. An error of the
+// group stands alone; when no partition exists the group is not looked at.
+#include <utility>
+#include <vector>
+
+#include "broker/api/handlers.h"
+#include "broker/group/group_service.h"
+#include "broker/metadata/metadata_service.h"
+#include "protocol/generated/offset_delete_request.h"
+#include "protocol/generated/offset_delete_response.h"
+
+namespace ackord::api {
+
+using protocol::OffsetDeleteRequest;
+using protocol::OffsetDeleteResponse;
+
+io::Task<OffsetDeleteResponse> handle(RequestContext& context, OffsetDeleteRequest request) {
+  OffsetDeleteResponse response;
+  std::vector<TopicPartition> partitions;
+  for (const auto& topic : request.topics) {
+    auto& topic_out = response.topics.emplace_back();
+    topic_out.name = topic.name;
+    const auto known = context.services.metadata.image().topic(topic.name.sv());
+    for (const auto& asked : topic.partitions) {
+      auto& out = topic_out.partitions.emplace_back();
+      out.partition_index = asked.partition_index;
+      const bool exists = known != nullptr && asked.partition_index >= 0 &&
+                          asked.partition_index < known->partitions;
+      if (exists) {
+        partitions.push_back({topic.name, asked.partition_index});
+      } else {
+        out.error_code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+      }
+    }
+  }
+  if (partitions.empty()) co_return response;
+  auto deleting = context.services.group.delete_offsets(request.group_id, std::move(partitions));
+  const ErrorCode error = co_await std::move(deleting);
+  if (error == ErrorCode::NONE) co_return response;
+  OffsetDeleteResponse failed;
+  failed.error_code = error;
+  co_return failed;
+}
+
+}  // namespace ackord::api
