@@ -144,221 +144,218 @@ class Pass {
       if (rule != nullptr && rule->rule == Rule::kDrop) continue;
       out[name] = value(from, name);
     }
+    // With an error it is no id but the field's 0, which some broker has given to a producer.
+    if (fields.contains("errorCode") && fields.at("errorCode") != 0 &&
+        fields.contains("producerId") && fields.at("producerId") == 0)
+      out["producerId"] = 0;
     if (api_ == "DescribeConfigs" && out.contains("configSource")) {
-      // With an error it is no id but the field's 0, which some broker has given to a producer.
-      if (fields.contains("errorCode") && fields.at("errorCode") != 0 &&
-          fields.contains("producerId") && fields.at("producerId") == 0)
-        out["producerId"] = 0;
-      if (api_ == "DescribeConfigs" && out.contains("configSource")) {
-        (1) or the group(8)
-            : the rest depends on the broker.const json::value& source = out.at("configSource");
-        if (source != 1 && source != 8) {
-          if (out.at("value").is_string()) out["value"] = "inherited";
-          out["configSource"] = "inherited";
-        }
-      }
-      return out;
-    }
-
-    json::array array(const json::array& items, std::string_view field) const {
-      std::vector<json::value> out;
-      for (const json::value& item : items) {
-        json::value normal = inner(item, {});
-        if (!left_out(normal, field, items.size())) out.push_back(std::move(normal));
-      }
-      if (!out.empty() && out[0].is_number())
-        std::ranges::sort(out, {}, [](const json::value& one) { return one.to_number<int64_t>(); });
-      if (!out.empty() && out[0].is_object()) {
-        join(out);
-        std::ranges::sort(out, {}, [](const json::value& item) { return json::serialize(item); });
-      }
-      return json::array(out.begin(), out.end());
-    }
-
-    // Items that say nothing: of a list of all configs those that were not set; of a ShareFetch the
-    // partitions without records, which are named or not as they were ready or not.
-    bool left_out(const json::value& item, std::string_view field, size_t items) const {
-      constexpr size_t kMostAskedFor = 10;
-      if (api_ == "DescribeConfigs" && field == "configs" && items > kMostAskedFor)
-        return item.at("configSource") == "inherited";
-      if (api_ != "ShareFetch") return false;
-      if (field == "responses") return item.at("partitions").as_array().empty();
-      return field == "partitions" && item.at("errorCode") == 0 &&
-             item.at("acknowledgeErrorCode") == 0 && item.at("acquiredRecords").as_array().empty();
-    }
-
-    // Fetch answers may name a topic once or several times.
-    static void join(std::vector<json::value> & items) {
-      std::map<std::string, json::value*> places;
-      std::vector<json::value> kept;
-      kept.reserve(items.size());
-      for (json::value& item : items) {
-        json::object rest = item.get_object();
-        std::string list;
-        int lists = 0;
-        for (const auto& [name, from] : item.get_object()) {
-          if (!from.is_array()) continue;
-          list = name;
-          ++lists;
-        }
-        if (lists != 1) {
-          kept.push_back(item);
-          continue;
-        }
-        rest.erase(list);
-        const auto [place, is_new] = places.emplace(json::serialize(rest) + list, nullptr);
-        if (is_new) {
-          kept.push_back(item);
-          place->second = &kept.back();
-          continue;
-        }
-        json::array& all = place->second->at(list).as_array();
-        const json::array& more = item.at(list).as_array();
-        all.insert(all.end(), more.begin(), more.end());
-        if (!all.empty() && all[0].is_object()) {
-          std::vector<json::value> sorted(all.begin(), all.end());
-          std::ranges::sort(sorted, {},
-                            [](const json::value& one) { return json::serialize(one); });
-          all = json::array(sorted.begin(), sorted.end());
-        }
-      }
-      items = std::move(kept);
-    }
-
-    json::array ours(const json::array& items) const {
-      json::array out;
-      for (const json::value& item : items)
-        if (json::serialize(item).find(with_.run) != std::string::npos || !names_internal(item))
-          out.push_back(item);
-      return out;
-    }
-    // Topics and groups of others. What has an error is an answer to what was asked.
-    static bool names_internal(const json::value& item) {
-      const json::object& fields = item.as_object();
-      const json::value* error = fields.if_contains("errorCode");
-      return error == nullptr || error->to_number<int64_t>() == 0;
-    }
-
-    json::value apply(Rule rule, const json::value& from) const {
-      switch (rule) {
-        case Rule::kText:
-          if (from.is_string()) return from.get_string().empty() ? "" : "text";
-          return from;
-        case Rule::kNode: return node(from);
-        case Rule::kId: return id(from);
-        case Rule::kSession: {
-          const auto id = from.to_number<int64_t>();
-          if (id == 0) return from;
-          if (with_.symbols.has(kSessionIds, id)) return with_.symbols.placeholder(kSessionIds, id);
-          return "another";
-        }
-        case Rule::kTime: return time(from);
-        case Rule::kSign: {
-          const auto number = from.to_number<int64_t>();
-          return number > 0 ? json::value("positive") : json::value(number);
-        }
-        case Rule::kSome:
-          if (from.is_array()) return from.get_array().empty() ? "empty" : "some";
-          return from;
-        case Rule::kRecords: return records(from);
-        case Rule::kSortedText: {
-          std::vector<std::string> texts;
-          for (const json::value& one : from.as_array()) texts.emplace_back(one.as_string());
-          std::ranges::sort(texts);
-          return list_of(texts, [](const std::string& text) { return json::string(text); });
-        }
-        case Rule::kDrop:
-        case Rule::kOurs: break;
-      }
-      return from;
-    }
-
-    static json::value node(const json::value& from) {
-      if (from.is_array())
-        return list_of(from.get_array(), [](const json::value& one) { return node(one); });
-      return from.to_number<int64_t>() < 0 ? from : json::value("node");
-    }
-
-    json::value id(const json::value& from) const {
-      if (from.is_string()) {
-        const std::string text(from.get_string());
-        if (text == kZeroId) return "zero";
-        return with_.symbols.has(text) ? json::string(with_.symbols.placeholder(text))
-                                       : json::string("another");
-      }
-      const auto number = from.to_number<int64_t>();
-      if (number >= kProducerIds) return number;  // a request's own
-      if (with_.symbols.has(kProducerIds, number))
-        return with_.symbols.placeholder(kProducerIds, number);
-      return number < 0 ? json::value(number) : json::value("another");
-    }
-
-    json::value time(const json::value& from) const {
-      const auto number = from.to_number<int64_t>();
-      if (number < 0) return number;
-      // Records of the story are as old as it is, at most two days to either side.
-      const int64_t since = number - with_.base_time;
-      if (since >= -10 && since < 1100) return json::string("base+" + std::to_string(since));
-      return since > -kDay && since < kDay ? json::value("now") : json::value(number);
-    }
-
-    json::value records(const json::value& from) const {
-      if (!from.is_string()) return "none";
-      std::vector<std::byte> raw;
-      if (!protocol::parse_base64(from.get_string(), raw)) return from;
-      try {
-        json::array batches;
-        for (const BatchRead& batch : parse_batches(raw)) batches.push_back(of_batch(batch));
-        return batches.empty() ? json::value("none") : json::value(batches);
-      } catch (const Failure& failure) {
-        return json::string(failure.what());
+      // Not set at the topic (1) or the group (8): the rest depends on the broker.
+      const json::value& source = out.at("configSource");
+      if (source != 1 && source != 8) {
+        if (out.at("value").is_string()) out["value"] = "inherited";
+        out["configSource"] = "inherited";
       }
     }
+    return out;
+  }
 
-    json::value of_batch(const BatchRead& batch) const {
-      const auto& header = batch.header;
-      json::array records;
-      for (const RecordRead& record : batch.records) {
-        json::array headers;
-        for (const auto& [key, value] : record.headers) headers.push_back(list(key, text(value)));
-        Object out{{"offset", record.offset}, {"timestamp", time(record.timestamp)}};
-        if (!header.control()) {
-          out["key"] = text(record.key);
-          out["value"] = text(record.value);
-          out["headers"] = headers;
-        } else {
-          // The value has the coordinator's epoch.
-          out["type"] = record.key && record.key->size() == 4
-                            ? (*record.key)[3] == 1 ? "commit" : "abort"
-                            : "?";
-        }
-        records.push_back(out);
+  json::array array(const json::array& items, std::string_view field) const {
+    std::vector<json::value> out;
+    for (const json::value& item : items) {
+      json::value normal = inner(item, {});
+      if (!left_out(normal, field, items.size())) out.push_back(std::move(normal));
+    }
+    if (!out.empty() && out[0].is_number())
+      std::ranges::sort(out, {}, [](const json::value& one) { return one.to_number<int64_t>(); });
+    if (!out.empty() && out[0].is_object()) {
+      join(out);
+      std::ranges::sort(out, {}, [](const json::value& item) { return json::serialize(item); });
+    }
+    return json::array(out.begin(), out.end());
+  }
+
+  // Items that say nothing: of a list of all configs those that were not set; of a ShareFetch the
+  // partitions without records, which are named or not as they were ready or not.
+  bool left_out(const json::value& item, std::string_view field, size_t items) const {
+    constexpr size_t kMostAskedFor = 10;
+    if (api_ == "DescribeConfigs" && field == "configs" && items > kMostAskedFor)
+      return item.at("configSource") == "inherited";
+    if (api_ != "ShareFetch") return false;
+    if (field == "responses") return item.at("partitions").as_array().empty();
+    return field == "partitions" && item.at("errorCode") == 0 &&
+           item.at("acknowledgeErrorCode") == 0 && item.at("acquiredRecords").as_array().empty();
+  }
+
+  // Fetch answers may name a topic once or several times.
+  static void join(std::vector<json::value>& items) {
+    std::map<std::string, json::value*> places;
+    std::vector<json::value> kept;
+    kept.reserve(items.size());
+    for (json::value& item : items) {
+      json::object rest = item.get_object();
+      std::string list;
+      int lists = 0;
+      for (const auto& [name, from] : item.get_object()) {
+        if (!from.is_array()) continue;
+        list = name;
+        ++lists;
       }
-      return Object{{"baseOffset", header.base_offset},
-                    {"lastOffsetDelta", header.last_offset_delta},
-                    {"leaderEpoch", header.leader_epoch},
-                    {"attributes", header.attributes},
-                    {"crcOk", batch.crc_ok},
-                    {"baseTimestamp", time(header.base_timestamp)},
-                    {"maxTimestamp", time(header.max_timestamp)},
-                    {"producerId", id(header.producer_id.value)},
-                    {"producerEpoch", header.producer_epoch},
-                    {"baseSequence", header.base_sequence},
-                    {"records", records}};
+      if (lists != 1) {
+        kept.push_back(item);
+        continue;
+      }
+      rest.erase(list);
+      const auto [place, is_new] = places.emplace(json::serialize(rest) + list, nullptr);
+      if (is_new) {
+        kept.push_back(item);
+        place->second = &kept.back();
+        continue;
+      }
+      json::array& all = place->second->at(list).as_array();
+      const json::array& more = item.at(list).as_array();
+      all.insert(all.end(), more.begin(), more.end());
+      if (!all.empty() && all[0].is_object()) {
+        std::vector<json::value> sorted(all.begin(), all.end());
+        std::ranges::sort(sorted, {}, [](const json::value& one) { return json::serialize(one); });
+        all = json::array(sorted.begin(), sorted.end());
+      }
     }
+    items = std::move(kept);
+  }
 
-    static json::value text(const std::optional<std::string>& from) {
-      return from ? json::value(json::string(*from)) : json::value(nullptr);
+  json::array ours(const json::array& items) const {
+    json::array out;
+    for (const json::value& item : items)
+      if (json::serialize(item).find(with_.run) != std::string::npos || !names_internal(item))
+        out.push_back(item);
+    return out;
+  }
+  // Topics and groups of others. What has an error is an answer to what was asked.
+  static bool names_internal(const json::value& item) {
+    const json::object& fields = item.as_object();
+    const json::value* error = fields.if_contains("errorCode");
+    return error == nullptr || error->to_number<int64_t>() == 0;
+  }
+
+  json::value apply(Rule rule, const json::value& from) const {
+    switch (rule) {
+      case Rule::kText:
+        if (from.is_string()) return from.get_string().empty() ? "" : "text";
+        return from;
+      case Rule::kNode: return node(from);
+      case Rule::kId: return id(from);
+      case Rule::kSession: {
+        const auto id = from.to_number<int64_t>();
+        if (id == 0) return from;
+        if (with_.symbols.has(kSessionIds, id)) return with_.symbols.placeholder(kSessionIds, id);
+        return "another";
+      }
+      case Rule::kTime: return time(from);
+      case Rule::kSign: {
+        const auto number = from.to_number<int64_t>();
+        return number > 0 ? json::value("positive") : json::value(number);
+      }
+      case Rule::kSome:
+        if (from.is_array()) return from.get_array().empty() ? "empty" : "some";
+        return from;
+      case Rule::kRecords: return records(from);
+      case Rule::kSortedText: {
+        std::vector<std::string> texts;
+        for (const json::value& one : from.as_array()) texts.emplace_back(one.as_string());
+        std::ranges::sort(texts);
+        return list_of(texts, [](const std::string& text) { return json::string(text); });
+      }
+      case Rule::kDrop:
+      case Rule::kOurs: break;
     }
+    return from;
+  }
 
-    std::string_view api_;
-    const Normaliser& with_;
-  };
+  static json::value node(const json::value& from) {
+    if (from.is_array())
+      return list_of(from.get_array(), [](const json::value& one) { return node(one); });
+    return from.to_number<int64_t>() < 0 ? from : json::value("node");
+  }
+
+  json::value id(const json::value& from) const {
+    if (from.is_string()) {
+      const std::string text(from.get_string());
+      if (text == kZeroId) return "zero";
+      return with_.symbols.has(text) ? json::string(with_.symbols.placeholder(text))
+                                     : json::string("another");
+    }
+    const auto number = from.to_number<int64_t>();
+    if (number >= kProducerIds) return number;  // a request's own
+    if (with_.symbols.has(kProducerIds, number))
+      return with_.symbols.placeholder(kProducerIds, number);
+    return number < 0 ? json::value(number) : json::value("another");
+  }
+
+  json::value time(const json::value& from) const {
+    const auto number = from.to_number<int64_t>();
+    if (number < 0) return number;
+    // Records of the story are as old as it is, at most two days to either side.
+    const int64_t since = number - with_.base_time;
+    if (since >= -10 && since < 1100) return json::string("base+" + std::to_string(since));
+    return since > -kDay && since < kDay ? json::value("now") : json::value(number);
+  }
+
+  json::value records(const json::value& from) const {
+    if (!from.is_string()) return "none";
+    std::vector<std::byte> raw;
+    if (!protocol::parse_base64(from.get_string(), raw)) return from;
+    try {
+      json::array batches;
+      for (const BatchRead& batch : parse_batches(raw)) batches.push_back(of_batch(batch));
+      return batches.empty() ? json::value("none") : json::value(batches);
+    } catch (const Failure& failure) {
+      return json::string(failure.what());
+    }
+  }
+
+  json::value of_batch(const BatchRead& batch) const {
+    const auto& header = batch.header;
+    json::array records;
+    for (const RecordRead& record : batch.records) {
+      json::array headers;
+      for (const auto& [key, value] : record.headers) headers.push_back(list(key, text(value)));
+      Object out{{"offset", record.offset}, {"timestamp", time(record.timestamp)}};
+      if (!header.control()) {
+        out["key"] = text(record.key);
+        out["value"] = text(record.value);
+        out["headers"] = headers;
+      } else {
+        // The value has the coordinator's epoch.
+        out["type"] = record.key && record.key->size() == 4
+                          ? (*record.key)[3] == 1 ? "commit" : "abort"
+                          : "?";
+      }
+      records.push_back(out);
+    }
+    return Object{{"baseOffset", header.base_offset},
+                  {"lastOffsetDelta", header.last_offset_delta},
+                  {"leaderEpoch", header.leader_epoch},
+                  {"attributes", header.attributes},
+                  {"crcOk", batch.crc_ok},
+                  {"baseTimestamp", time(header.base_timestamp)},
+                  {"maxTimestamp", time(header.max_timestamp)},
+                  {"producerId", id(header.producer_id.value)},
+                  {"producerEpoch", header.producer_epoch},
+                  {"baseSequence", header.base_sequence},
+                  {"records", records}};
+  }
+
+  static json::value text(const std::optional<std::string>& from) {
+    return from ? json::value(json::string(*from)) : json::value(nullptr);
+  }
+
+  std::string_view api_;
+  const Normaliser& with_;
+};
 
 }  // namespace
 
-json::value
-normalise(std::string_view api, const json::value& answer, const Normaliser& with) {
+json::value normalise(std::string_view api, const json::value& answer, const Normaliser& with) {
   return Pass(api, with).value(answer, {});
 }
 
