@@ -70,6 +70,7 @@ struct Appended {
 };
 struct Appending {
   log::LogService& logs;
+  const txn::TxnService& txn;
   io::Task<std::vector<Appended>> operator()(std::vector<Write> writes) {
     std::vector<Appended> results;
     results.reserve(writes.size());
@@ -79,6 +80,8 @@ struct Appending {
       appended.partition = logs.find(write.partition);
       if (!appended.partition || appended.partition->topic_id() != write.topic_id) {
         appended.result.error = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+      } else if (write.transaction && txn.is_sealed(*write.transaction)) {
+        appended.result.error = ErrorCode::INVALID_PRODUCER_EPOCH;
       } else {
         appended.result =
             appended.partition->append({write.records, write.version, write.guard}, now_ms);
@@ -298,7 +301,7 @@ io::Task<ProduceResponse> handle(RequestContext& context, ProduceRequest request
   auto core_of = [&logs](const Write& write) -> const io::Core& {
     return logs.core_of(write.partition);
   };
-  Appending appending{logs, context.core.clock};
+  Appending appending{logs, context.services.txn, context.core.clock};
   auto running = by_core<Appended>(std::move(allowed), core_of, appending);
   std::vector<Appended> results = co_await std::move(running);
   for (size_t i = 0; i < results.size(); ++i) {

@@ -72,7 +72,7 @@ io::Task<ApiVersionsResponse> handle(RequestContext& context, ApiVersionsRequest
     context.client->software_name = request.client_software_name.str();
     context.client->software_version = request.client_software_version.str();
   }
-  for (const ServedApi& api : served_apis())
+  for (const ServedApi& api : served_apis(context.services.metadata.broker_config()))
     response.api_keys.push_back({api.key, api.min_version, api.max_version});
   add_features(response, context);
   co_return response;

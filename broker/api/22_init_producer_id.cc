@@ -1,6 +1,8 @@
-// InitProducerId (key 22), versions 0-5.
-//   v2  flexible   v3 producer id and epoch of who asks (KIP-360)   v4 PRODUCER_FENCED   v5
-//   TRANSACTION_ABORTABLE v6  two-phase commit (KIP-939): not advertised
+// InitProducerId (key 22), versions 0-6.
+//   v2  flexible   v3 producer id and epoch of who asks (KIP-360)   v4 PRODUCER_FENCED
+//   v5  TRANSACTION_ABORTABLE
+//   v6  two-phase commit and KeepPreparedTxn (KIP-939): where the broker has
+//   transaction.two.phase.commit.enable=true
 // Without a transactional id: a new producer id, whatever else the request says. Over an open
 // transaction: its abort begins, and the answer is CONCURRENT_TRANSACTIONS; a repeat waits for it.
 #include <optional>
@@ -31,19 +33,18 @@ io::Task<protocol::InitProducerIdResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::INVALID_REQUEST;
     co_return response;
   }
-  if (request.keep_prepared_txn) {
-    response.error_code = ErrorCode::UNSUPPORTED_VERSION;
-    co_return response;
-  }
   std::optional<log::ProducerStamp> expected;
   if (has_id) expected = log::ProducerStamp{request.producer_id, request.producer_epoch};
   std::optional<TransactionalId> id = request.transactional_id;
-  auto asking = context.services.txn.init_producer_id(std::move(id), request.transaction_timeout_ms,
-                                                      expected, request.enable2_pc);
+  auto asking =
+      context.services.txn.init_producer_id(std::move(id), request.transaction_timeout_ms, expected,
+                                            request.enable2_pc, request.keep_prepared_txn);
   const txn::InitProducerIdReply reply = co_await std::move(asking);
   response.error_code = producer_error(reply.error, context.api_version, kFirstWithProducerFenced);
   response.producer_id = reply.producer.id;
   response.producer_epoch = reply.producer.epoch;
+  response.ongoing_txn_producer_id = reply.ongoing.id;
+  response.ongoing_txn_producer_epoch = reply.ongoing.epoch;
   co_return response;
 }
 

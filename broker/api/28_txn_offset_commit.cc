@@ -113,6 +113,7 @@ io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest&
                           std::vector<group::OffsetToCommit> offsets) {
   group::GroupService& groups = context.services.group;
   const log::ProducerStamp producer{request.producer_id, request.producer_epoch};
+  if (context.services.txn.is_sealed(producer)) co_return ErrorCode::INVALID_PRODUCER_EPOCH;
   // The guard comes before the look at the transaction: a marker after that look voids it.
   auto beginning = groups.begin_txn_offset_commit(request.group_id, producer);
   const Result<std::optional<uint64_t>> guard = co_await std::move(beginning);

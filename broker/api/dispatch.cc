@@ -6,6 +6,7 @@
 
 #include "broker/api/handlers.h"
 #include "broker/api/messages.h"
+#include "broker/metadata/metadata_service.h"
 #include "broker/share/share_service.h"
 #include "protocol/generated/request_header.h"
 #include "protocol/wire/reader.h"
@@ -15,12 +16,22 @@ namespace ackord::api {
 namespace {
 
 constexpr int16_t kApiVersionsKey = 18;
+constexpr int16_t kInitProducerIdKey = 22;
+constexpr int16_t kFirstTwoPhaseInitProducerId = 6;
 
 constexpr std::array kServed = {
 #define API(key, Name, first, last) ServedApi{key, first, last},
 #include "broker/api/apis.def"
 #undef API
 };
+
+// KIP-939: a client takes version 6 of InitProducerId for two-phase commit itself.
+int16_t max_version(const ServedApi& api, const metadata::BrokerConfig& config) {
+  const bool two_phase = config.transaction_two_phase_commit_enable;
+  return api.key == kInitProducerIdKey && !two_phase
+             ? static_cast<int16_t>(kFirstTwoPhaseInitProducerId - 1)
+             : api.max_version;
+}
 
 struct Header {
   int16_t key = 0;
@@ -113,7 +124,11 @@ Answer unsupported_api_versions(const Header& header, const Entry& entry) {
 
 }  // namespace
 
-std::span<const ServedApi> served_apis() { return kServed; }
+std::vector<ServedApi> served_apis(const metadata::BrokerConfig& config) {
+  std::vector<ServedApi> served(kServed.begin(), kServed.end());
+  for (ServedApi& api : served) api.max_version = max_version(api, config);
+  return served;
+}
 
 io::Task<Answer> Dispatch::handle(Call call) {
   Header header;
@@ -127,7 +142,8 @@ io::Task<Answer> Dispatch::handle(Call call) {
                       call.client->host);
     co_return Answer{};
   }
-  if (header.version < entry->first_served || header.version > entry->api.max_version) {
+  const int16_t last_served = max_version(entry->api, services_.metadata.broker_config());
+  if (header.version < entry->first_served || header.version > last_served) {
     if (header.key == kApiVersionsKey) co_return unsupported_api_versions(header, *entry);
     unknown_version_.warn(now_ms(), "request refused: api_key={} version={} is not served host={}",
                           header.key, header.version, call.client->host);

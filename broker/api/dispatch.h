@@ -14,6 +14,7 @@
 
 #include "broker/api/handler.h"
 #include "broker/base/complaint.h"
+#include "broker/metadata/configs.h"
 #include "protocol/wire/output_chain.h"
 
 namespace ackord::api {
@@ -49,12 +50,13 @@ class Dispatch {
   base::Complaint unknown_version_;
 };
 
-// What ApiVersions lists: from apis.def.
 struct ServedApi {
   int16_t key;
   int16_t min_version;
   int16_t max_version;
 };
-std::span<const ServedApi> served_apis();
+// What ApiVersions lists, and dispatch serves: apis.def, less what the broker's configuration turns
+// off.
+std::vector<ServedApi> served_apis(const metadata::BrokerConfig& config);
 
 }  // namespace ackord::api

@@ -14,10 +14,11 @@ constexpr int64_t kMaxWaitMs = 100;
 
 CoordinatorCore::CoordinatorCore(const io::Core& core, std::shared_ptr<log::Partition> partition,
                                  TxnSettings settings, metadata::MetadataService& metadata,
-                                 MarkerSink& markers)
+                                 MarkerSink& markers, SealedProducers& sealed)
     : runner_(core, std::move(partition), TxnShard(settings, core.clock.now())),
       metadata_(metadata),
-      sender_(markers, metadata) {
+      sender_(markers, metadata),
+      sealed_(sealed) {
   runner_.on_tick([this](TxnShard::TickReply timed_out) {
     for (TimedOut& one : timed_out)
       io::spawn(this->core().executor, abort_timed_out(std::move(one)));
@@ -28,6 +29,10 @@ io::Task<Result<void>> CoordinatorCore::load() {
   auto loading = runner_.load();
   Result<void> loaded = co_await std::move(loading);
   if (!loaded) co_return loaded;
+  for (const log::ProducerStamp& producer : shard().kept()) {
+    metadata::OnEveryCore sealing = sealed_.seal(producer);
+    co_await sealing;
+  }
   for (PreparedTransaction& transaction : shard().prepared())
     start_completing(std::move(transaction));
   co_return loaded;
@@ -45,24 +50,28 @@ io::Task<InitProducerIdReply> CoordinatorCore::init_producer_id(InitProducerId o
     op.transaction_version = transaction_version();
     auto running = runner_.run(op);
     Result<InitProducerId::Reply> reply = co_await std::move(running);
-    if (!reply) co_return InitProducerIdReply{reply.error().code, {}};
+    if (!reply) co_return InitProducerIdReply{reply.error().code, {}, {}};
     if (reply->needs_producer_id) {
       auto fetching = metadata_.next_producer_id();
       Result<ProducerId> fresh = co_await std::move(fetching);
-      if (!fresh) co_return InitProducerIdReply{fresh.error().code, {}};
+      if (!fresh) co_return InitProducerIdReply{fresh.error().code, {}, {}};
       op.fresh = *fresh;
       continue;
     }
     if (reply->prepared) {
       // Who begins the abort is told at once, as Kafka tells it; who comes while it runs waits.
       start_completing(std::move(*reply->prepared));
-      co_return InitProducerIdReply{reply->error, {}};
+      co_return InitProducerIdReply{reply->error, {}, {}};
+    }
+    if (reply->ongoing.id.value >= 0) {
+      metadata::OnEveryCore sealing = sealed_.seal(reply->ongoing);
+      co_await sealing;
     }
     if (reply->error != ErrorCode::CONCURRENT_TRANSACTIONS)
-      co_return InitProducerIdReply{reply->error, reply->producer};
+      co_return InitProducerIdReply{reply->error, reply->producer, reply->ongoing};
     auto waiting = wait_settled(op.id, deadline_ms);
     const bool settled = co_await std::move(waiting);
-    if (!settled) co_return InitProducerIdReply{ErrorCode::CONCURRENT_TRANSACTIONS, {}};
+    if (!settled) co_return InitProducerIdReply{ErrorCode::CONCURRENT_TRANSACTIONS, {}, {}};
   }
 }
 
@@ -141,6 +150,7 @@ void CoordinatorCore::start_completing(PreparedTransaction transaction) {
 // markers are sent again.
 io::Task<void> CoordinatorCore::complete(PreparedTransaction transaction) {
   Complete op{{transaction.id, transaction.marker.producer}, 0};
+  const bool kept = transaction.kept;
   auto sending = sender_.send(core(), std::move(transaction));
   const bool sent = co_await std::move(sending);
   if (!sent) co_return;
@@ -151,6 +161,9 @@ io::Task<void> CoordinatorCore::complete(PreparedTransaction transaction) {
                     completed.error().code);
   }
   settled_.notify();
+  if (!kept) co_return;
+  metadata::OnEveryCore unsealing = sealed_.unseal(op.who.producer.id);
+  co_await unsealing;
 }
 
 io::Task<void> CoordinatorCore::abort_timed_out(TimedOut timed_out) {

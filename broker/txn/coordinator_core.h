@@ -12,6 +12,7 @@
 #include "broker/io/signal.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/txn/marker_sender.h"
+#include "broker/txn/sealed_producers.h"
 #include "broker/txn/txn_shard.h"
 
 namespace ackord::txn {
@@ -19,7 +20,8 @@ namespace ackord::txn {
 class CoordinatorCore {
  public:
   CoordinatorCore(const io::Core& core, std::shared_ptr<log::Partition> partition,
-                  TxnSettings settings, metadata::MetadataService& metadata, MarkerSink& markers);
+                  TxnSettings settings, metadata::MetadataService& metadata, MarkerSink& markers,
+                  SealedProducers& sealed);
 
   const io::Core& core() const { return runner_.core(); }
   const TxnShard& shard() const { return runner_.shard(); }
@@ -52,6 +54,7 @@ class CoordinatorCore {
   coordinator::ShardRunner<TxnShard> runner_;
   metadata::MetadataService& metadata_;
   MarkerSender sender_;
+  SealedProducers& sealed_;
   io::Signal settled_;  // notified with each completion
 };
 

@@ -32,17 +32,24 @@ TxnShard::Preparation TxnShard::prepare_v2(const Transaction& current, TxnState 
   Transaction& next = preparation.next;
   next.client_transaction_version = static_cast<int16_t>(ClientTransactionVersion::kV2);
   next.producer.epoch = epoch_after(current.producer.epoch);
-  if (current.epoch_exhausted()) next.next_producer_id = fresh.value();
+  if (current.epoch_exhausted() && !current.kept()) next.next_producer_id = fresh.value();
   // An abort of nothing has a start too: markers and listings want one.
   if (current.state != TxnState::kOngoing)
     next.start_ms = std::max(now.wall_ms, current.start_ms + 1);
-  preparation.last_epoch = current.producer.epoch;
+  // The epoch before a kept transaction's successor is nobody's: who had it is fenced.
+  if (!current.kept()) preparation.last_epoch = current.producer.epoch;
   return preparation;
 }
 
 std::optional<TxnShard::Preparation> TxnShard::prepare_fencing_abort(
     const Transaction& current, int16_t transaction_version, std::optional<ProducerId> fresh,
     io::Now now) const {
+  if (current.kept()) {
+    // The successor, too, is fenced at once.
+    Transaction fenced = current;
+    if (!advance_successor(fenced, fresh)) return std::nullopt;
+    return prepare_v2(fenced, TxnState::kPrepareAbort, fresh, now);
+  }
   if (transaction_version >= 2) {
     if (current.epoch_exhausted() && !fresh) return std::nullopt;
     return prepare_v2(current, TxnState::kPrepareAbort, fresh, now);
@@ -50,6 +57,27 @@ std::optional<TxnShard::Preparation> TxnShard::prepare_fencing_abort(
   Preparation preparation = prepare_v0(current, TxnState::kPrepareAbort, now);
   preparation.next.producer.epoch = epoch_after(current.producer.epoch);
   return preparation;
+}
+
+// A kept transaction is ended by whoever decides for it, under its own identity or the last
+// successor's. `prepare` as below.
+ErrorCode TxnShard::judge_end_kept(const EndTxn& op, const Transaction& current,
+                                   bool& prepare) const {
+  const log::ProducerStamp asked = op.who.producer;
+  const log::ProducerStamp next = current.next_producer();
+  if (asked.id != current.producer.id && asked.id != next.id)
+    return ErrorCode::INVALID_PRODUCER_ID_MAPPING;
+  if (current.state == TxnState::kOngoing) {
+    prepare = asked == current.producer || asked == next;
+    return prepare ? ErrorCode::NONE : ErrorCode::PRODUCER_FENCED;
+  }
+  log::ProducerStamp after = asked;
+  if (op.client_version == ClientTransactionVersion::kV2) after.epoch = epoch_after(asked.epoch);
+  const bool repeat = after == current.producer || after == next || asked == next;
+  if (!repeat) return ErrorCode::PRODUCER_FENCED;
+  return op.commit == (current.state == TxnState::kPrepareCommit)
+             ? ErrorCode::CONCURRENT_TRANSACTIONS
+             : ErrorCode::INVALID_TXN_STATE;
 }
 
 // EndTxn up to v4: the epoch stays, so a repeat of a finished one cannot be told from the next one
@@ -118,7 +146,11 @@ TxnShard::Outcome<EndTxn::Reply> TxnShard::decide(const EndTxn& op, io::Now now)
   }
   const bool v2 = op.client_version == ClientTransactionVersion::kV2;
   bool prepare = current->state == TxnState::kOngoing;
-  reply.error = v2 ? judge_end_v2(op, *current, prepare) : judge_end_v0(op, *current);
+  if (current->kept()) {
+    reply.error = judge_end_kept(op, *current, prepare);
+  } else {
+    reply.error = v2 ? judge_end_v2(op, *current, prepare) : judge_end_v0(op, *current);
+  }
   if (reply.error != ErrorCode::NONE) return Outcome<Reply>::answer(reply);
   if (!prepare) {
     if (v2) reply.next = current->producer;
@@ -128,18 +160,21 @@ TxnShard::Outcome<EndTxn::Reply> TxnShard::decide(const EndTxn& op, io::Now now)
     reply.error = ErrorCode::TRANSACTION_ABORTABLE;
     return Outcome<Reply>::answer(reply);
   }
-  if (v2 && current->epoch_exhausted() && !op.fresh) {
+  Transaction ended = *current;
+  bool has_next = true;
+  if (v2 && !current->kept()) has_next = !current->epoch_exhausted() || op.fresh.has_value();
+  // A successor that ends it moves on as after any end, so that its repeat is known.
+  if (v2 && current->kept() && op.who.producer == current->next_producer())
+    has_next = advance_successor(ended, op.fresh);
+  if (!has_next) {
     reply.needs_producer_id = true;
     return Outcome<Reply>::answer(reply);
   }
   const TxnState state = op.commit ? TxnState::kPrepareCommit : TxnState::kPrepareAbort;
   const Preparation preparation =
-      v2 ? prepare_v2(*current, state, op.fresh, now) : prepare_v0(*current, state, now);
+      v2 ? prepare_v2(ended, state, op.fresh, now) : prepare_v0(ended, state, now);
   const Transaction& next = preparation.next;
-  if (v2) {
-    reply.next = next.next_producer_id.value >= 0 ? log::ProducerStamp{next.next_producer_id, 0}
-                                                  : next.producer;
-  }
+  if (v2) reply.next = next.next_producer_id.value >= 0 ? next.next_producer() : next.producer;
   reply.prepared = prepared_of(op.who.id, next);
   auto outcome = write(op.who.id, next, op.transaction_version, reply);
   if (v2) outcome.effects.push_back(SetLastEpoch{op.who.id, preparation.last_epoch});
@@ -173,8 +208,9 @@ TxnShard::Outcome<Complete::Reply> TxnShard::decide(const Complete& op, io::Now 
   Transaction next = *current;
   next.previous_producer_id = current->producer.id;
   if (current->next_producer_id.value >= 0) {
-    next.producer = {current->next_producer_id, 0};
+    next.producer = current->next_producer();
     next.next_producer_id = ProducerId();
+    next.next_producer_epoch = -1;
   }
   next.partitions.clear();
   next.last_update_ms = now.wall_ms;

@@ -23,6 +23,7 @@ TxnShard::Outcome<InitProducerId::Reply> TxnShard::decide(const InitProducerId& 
     return Outcome<Reply>::answer(reply);
   }
   if (is_settled(current->state)) return next_init(op, *current, timeout_ms, now);
+  if (op.keep_prepared && current->state == TxnState::kOngoing) return keep(op, *current, now);
 
   // The abort's own epoch is never told to anybody: the successor asks again and gets the one after
   // it.
@@ -40,11 +41,55 @@ TxnShard::Outcome<InitProducerId::Reply> TxnShard::decide(const InitProducerId& 
   return outcome;
 }
 
-// The epoch is looked at later. The producer id before the current one may come from a client whose
-// answer was lost when its epochs were exhausted.
+// The epoch is looked at later, but a kept transaction is out of the hands of all but the last
+// successor. The producer id before the current one may come from a client whose answer was lost
+// when its epochs were exhausted.
 bool TxnShard::may_init(const Transaction& transaction, log::ProducerStamp expected) const {
+  if (transaction.kept()) return expected == transaction.next_producer();
   if (expected.id == transaction.producer.id) return true;
   return expected.id == transaction.previous_producer_id && expected.epoch >= kExhaustedEpoch;
+}
+
+bool TxnShard::advance_successor(Transaction& transaction, std::optional<ProducerId> fresh) {
+  const log::ProducerStamp last =
+      transaction.kept() ? transaction.next_producer() : transaction.producer;
+  if (last.epoch < kExhaustedEpoch) {
+    transaction.next_producer_id = last.id;
+    transaction.next_producer_epoch = static_cast<int16_t>(last.epoch + 1);
+    return true;
+  }
+  if (!fresh) return false;
+  transaction.next_producer_id = *fresh;
+  transaction.next_producer_epoch = 0;
+  return true;
+}
+
+// The transaction stays as it is; only who follows changes. So a successor that crashes as well is
+// fenced by the next one.
+TxnShard::Outcome<InitProducerId::Reply> TxnShard::keep(const InitProducerId& op,
+                                                        const Transaction& current,
+                                                        io::Now now) const {
+  using Reply = InitProducerId::Reply;
+  Reply reply;
+  if (!op.enable_2pc || !current.two_phase()) {
+    reply.error = ErrorCode::INVALID_TXN_STATE;
+    return Outcome<Reply>::answer(reply);
+  }
+  if (op.expected && !current.kept() && *op.expected != current.producer) {
+    reply.error = ErrorCode::PRODUCER_FENCED;
+    return Outcome<Reply>::answer(reply);
+  }
+  Transaction next = current;
+  next.previous_producer_id = current.producer.id;
+  next.last_update_ms = now.wall_ms;
+  next.move_to(TxnState::kOngoing);
+  if (!advance_successor(next, op.fresh)) {
+    reply.needs_producer_id = true;
+    return Outcome<Reply>::answer(reply);
+  }
+  reply.producer = next.next_producer();
+  reply.ongoing = next.producer;
+  return write(op.id, next, op.transaction_version, reply);
 }
 
 TxnShard::Outcome<InitProducerId::Reply> TxnShard::first_init(const InitProducerId& op,

@@ -4,9 +4,24 @@
 #include "broker/txn/txn_shard.h"
 
 namespace ackord::txn {
+namespace {
+
+// Of a kept transaction: it takes nothing more, and its successor's own begins after it.
+ErrorCode check_kept(const Transaction& transaction, log::ProducerStamp producer) {
+  const log::ProducerStamp next = transaction.next_producer();
+  if (producer == next) {
+    return is_prepared(transaction.state) ? ErrorCode::CONCURRENT_TRANSACTIONS
+                                          : ErrorCode::INVALID_TXN_STATE;
+  }
+  const bool known = producer.id == transaction.producer.id || producer.id == next.id;
+  return known ? ErrorCode::PRODUCER_FENCED : ErrorCode::INVALID_PRODUCER_ID_MAPPING;
+}
+
+}  // namespace
 
 // In Kafka's order: a fenced producer hears of it even while the next transaction has to wait.
 ErrorCode TxnShard::check(const Transaction* transaction, log::ProducerStamp producer) const {
+  if (transaction != nullptr && transaction->kept()) return check_kept(*transaction, producer);
   if (transaction == nullptr || transaction->producer.id != producer.id) {
     return ErrorCode::INVALID_PRODUCER_ID_MAPPING;
   }

@@ -21,8 +21,9 @@ inline constexpr int16_t kExhaustedEpoch = std::numeric_limits<int16_t>::max() -
 struct Transaction {
   TxnState state = TxnState::kEmpty;
   log::ProducerStamp producer;
-  ProducerId previous_producer_id;  // of the state before this one
-  ProducerId next_producer_id;      // takes over at completion; -1: none
+  ProducerId previous_producer_id;   // of the state before this one
+  ProducerId next_producer_id;       // takes over at completion; -1: none
+  int16_t next_producer_epoch = -1;  // its epoch; -1: 0, and the transaction is not kept
   int32_t timeout_ms = 0;
   int16_t client_transaction_version = 0;  // of the client that made the last change
   bool abort_only = false;                 // Ackord's: no commit any more
@@ -32,6 +33,12 @@ struct Transaction {
 
   bool two_phase() const { return timeout_ms == kTwoPhaseCommitTimeoutMs; }
   bool epoch_exhausted() const { return producer.epoch >= kExhaustedEpoch; }
+  // KeepPreparedTxn (KIP-939): a successor has been told next_producer() while the transaction of
+  // `producer` stayed open. Until it is complete nothing joins it; either of the two may end it.
+  bool kept() const { return next_producer_epoch >= 0; }
+  log::ProducerStamp next_producer() const {
+    return {next_producer_id, kept() ? next_producer_epoch : int16_t{0}};
+  }
   bool lists(const TopicPartition& partition) const;
   // False when all of them were there.
   bool add(const std::vector<TopicPartition>& more);

@@ -25,6 +25,7 @@ TransactionLogValue to_value(const Transaction& transaction) {
   value.previous_producer_id = transaction.previous_producer_id.value;
   value.next_producer_id = transaction.next_producer_id.value;
   value.producer_epoch = transaction.producer.epoch;
+  value.next_producer_epoch = transaction.next_producer_epoch;
   value.transaction_timeout_ms = transaction.timeout_ms;
   value.transaction_status = static_cast<int8_t>(transaction.state);
   value.transaction_last_update_timestamp_ms = transaction.last_update_ms;
@@ -51,6 +52,7 @@ Transaction from_value(const TransactionLogValue& value) {
   transaction.producer = {ProducerId(value.producer_id), value.producer_epoch};
   transaction.previous_producer_id = ProducerId(value.previous_producer_id);
   transaction.next_producer_id = ProducerId(value.next_producer_id);
+  transaction.next_producer_epoch = value.next_producer_epoch;
   transaction.timeout_ms = value.transaction_timeout_ms;
   transaction.client_transaction_version = value.client_transaction_version;
   transaction.abort_only = value.abort_only;

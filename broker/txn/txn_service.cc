@@ -13,13 +13,17 @@ class Service final : public TxnService {
  public:
   Service(io::Environment& environment, log::LogService& log, metadata::MetadataService& metadata,
           MarkerSink& markers)
-      : environment_(environment), log_(log), metadata_(metadata), markers_(markers) {}
+      : environment_(environment),
+        log_(log),
+        metadata_(metadata),
+        markers_(markers),
+        sealed_(environment) {}
 
   io::Task<Result<void>> load() override;
   io::Task<InitProducerIdReply> init_producer_id(std::optional<TransactionalId> id,
                                                  int32_t timeout_ms,
                                                  std::optional<log::ProducerStamp> expected,
-                                                 bool enable_2pc) override;
+                                                 bool enable_2pc, bool keep_prepared) override;
   io::Task<ErrorCode> add_partitions(TxnIdentity who, std::vector<TopicPartition> partitions,
                                      ClientTransactionVersion version) override;
   io::Task<std::vector<std::pair<TopicPartition, ErrorCode>>> verify(
@@ -32,6 +36,7 @@ class Service final : public TxnService {
                                 ClientTransactionVersion version) override;
   io::Task<TransactionDescription> describe(TransactionalId id) override;
   io::Task<Result<std::vector<TransactionListing>>> list() override;
+  bool is_sealed(log::ProducerStamp producer) const override { return sealed_.covers(producer); }
   io::Task<bool> lists_open(ProducerId producer_id, TopicPartition partition) override;
 
  private:
@@ -55,6 +60,7 @@ class Service final : public TxnService {
   log::LogService& log_;
   metadata::MetadataService& metadata_;
   MarkerSink& markers_;
+  SealedProducers sealed_;
 
   // Set once, by the first core, then read by all: `ready_` publishes it.
   std::vector<std::unique_ptr<CoordinatorCore>> shards_;
@@ -140,7 +146,7 @@ io::Task<Result<void>> Service::open_one(TopicPartition partition,
   if (found == nullptr)
     co_return error(ErrorCode::COORDINATOR_NOT_AVAILABLE, "no log of " + partition.topic.str());
   *slot = std::make_unique<CoordinatorCore>(log_.core_of(partition), std::move(found),
-                                            settings_for(partition), metadata_, markers_);
+                                            settings_for(partition), metadata_, markers_, sealed_);
   auto loading = (*slot)->load();
   co_return co_await std::move(loading);
 }
@@ -165,22 +171,23 @@ CoordinatorCore& Service::shard_of(const TransactionalId& id) const {
 io::Task<InitProducerIdReply> Service::init_producer_id(std::optional<TransactionalId> id,
                                                         int32_t timeout_ms,
                                                         std::optional<log::ProducerStamp> expected,
-                                                        bool enable_2pc) {
+                                                        bool enable_2pc, bool keep_prepared) {
   if (!id) {
     auto fetching = metadata_.next_producer_id();
     Result<ProducerId> fresh = co_await std::move(fetching);
-    if (!fresh) co_return InitProducerIdReply{fresh.error().code, {}};
-    co_return InitProducerIdReply{ErrorCode::NONE, {*fresh, 0}};
+    if (!fresh) co_return InitProducerIdReply{fresh.error().code, {}, {}};
+    co_return InitProducerIdReply{ErrorCode::NONE, {*fresh, 0}, {}};
   }
-  if (id->empty()) co_return InitProducerIdReply{ErrorCode::INVALID_REQUEST, {}};
+  if (id->empty()) co_return InitProducerIdReply{ErrorCode::INVALID_REQUEST, {}, {}};
   auto preparing = make_ready(IfMissing::kCreate);
   const Readiness readiness = co_await std::move(preparing);
-  if (!readiness.ready) co_return InitProducerIdReply{readiness.error, {}};
+  if (!readiness.ready) co_return InitProducerIdReply{readiness.error, {}, {}};
   InitProducerId op;
   op.id = *id;
   op.timeout_ms = timeout_ms;
   op.expected = expected;
   op.enable_2pc = enable_2pc;
+  op.keep_prepared = keep_prepared;
   CoordinatorCore& shard = shard_of(op.id);
   auto running = io::on(shard.core().executor, shard.init_producer_id(std::move(op)));
   co_return co_await std::move(running);

@@ -39,6 +39,7 @@ enum class ClientTransactionVersion : int16_t { kV0 = 0, kV2 = 2 };
 struct InitProducerIdReply {
   ErrorCode error = ErrorCode::NONE;
   log::ProducerStamp producer;  // (-1, -1) on an error
+  log::ProducerStamp ongoing;   // of the transaction that was kept; (-1, -1): none
 };
 
 struct EndTxnReply {
@@ -80,11 +81,14 @@ class TxnService {
 
   // No transactional id: a fresh producer id. `expected` is what a v3+ request says of itself. Over
   // an open transaction: its abort begins and the answer is CONCURRENT_TRANSACTIONS; the next call
-  // waits for it.
+  // waits for it. `keep_prepared` (KIP-939): one under two-phase commit stays open instead. Once
+  // that is answered nothing joins it any more, and it ends by EndTxn under its own identity or the
+  // new one. INVALID_TXN_STATE when it, or the caller, is not under two-phase commit.
   virtual io::Task<InitProducerIdReply> init_producer_id(std::optional<TransactionalId> id,
                                                          int32_t timeout_ms,
                                                          std::optional<log::ProducerStamp> expected,
-                                                         bool enable_2pc) = 0;
+                                                         bool enable_2pc,
+                                                         bool keep_prepared = false) = 0;
 
   // Adds the partitions to the transaction, which begins if none is open. Waits. For
   // AddPartitionsToTxn, AddOffsetsToTxn (kV0) and the implicit adds of Produce v12 and
@@ -124,6 +128,11 @@ class TxnService {
   // Every transactional id of the broker, in no order. COORDINATOR_LOAD_IN_PROGRESS while a shard
   // loads.
   virtual io::Task<Result<std::vector<TransactionListing>>> list() = 0;
+
+  // Whether the producer's transaction was kept for a successor, so that what it still sends must
+  // be refused (INVALID_PRODUCER_EPOCH). Asked on a partition's core, just before it appends: the
+  // coordinator is not asked about a producer whose transaction is open there already.
+  virtual bool is_sealed(log::ProducerStamp producer) const = 0;
 
   // Whether an open transaction (Ongoing, PrepareCommit, PrepareAbort) of this producer id lists
   // the partition.

@@ -142,6 +142,7 @@ PreparedTransaction TxnShard::prepared_of(const TransactionalId& id,
   prepared.marker.coordinator_epoch = settings_.coordinator_epoch;
   prepared.marker.transaction_version = static_cast<int8_t>(transaction.client_transaction_version);
   prepared.partitions = transaction.partitions;
+  prepared.kept = transaction.kept();
   return prepared;
 }
 
@@ -149,6 +150,14 @@ std::vector<PreparedTransaction> TxnShard::prepared() const {
   std::vector<PreparedTransaction> found;
   for (const auto& [id, transaction] : hard_.transactions) {
     if (is_prepared(transaction.state)) found.push_back(prepared_of(id, transaction));
+  }
+  return found;
+}
+
+std::vector<log::ProducerStamp> TxnShard::kept() const {
+  std::vector<log::ProducerStamp> found;
+  for (const auto& [id, transaction] : hard_.transactions) {
+    if (transaction.kept()) found.push_back(transaction.producer);
   }
   return found;
 }

@@ -41,24 +41,28 @@ struct PreparedTransaction {
   TransactionalId id;
   log::EndMarker marker;
   std::vector<TopicPartition> partitions;
+  bool kept = false;  // its producer was sealed (SealedProducers)
   friend bool operator==(const PreparedTransaction&, const PreparedTransaction&) = default;
 };
 
 // `transaction_version` of the operations that write: the finalized feature level.
 
 // InitProducerId of a transactional id. Over an open transaction: it is aborted (`prepared`), and
-// the answer is CONCURRENT_TRANSACTIONS.
+// the answer is CONCURRENT_TRANSACTIONS. With `keep_prepared` and under two-phase commit it stays
+// as it is (`ongoing`); INVALID_TXN_STATE when one of the two is not under two-phase commit.
 struct InitProducerId {
   struct Reply {
     ErrorCode error = ErrorCode::NONE;
     log::ProducerStamp producer;
     bool needs_producer_id = false;
     std::optional<PreparedTransaction> prepared;
+    log::ProducerStamp ongoing;  // of the transaction that was kept
     friend bool operator==(const Reply&, const Reply&) = default;
   };
   TransactionalId id;
   int32_t timeout_ms = 0;
   bool enable_2pc = false;
+  bool keep_prepared = false;
   std::optional<log::ProducerStamp> expected;
   std::optional<ProducerId> fresh;
   int16_t transaction_version = 2;
@@ -218,6 +222,8 @@ class TxnShard {
   bool lists_open(ProducerId producer_id, const TopicPartition& partition) const;
   // Everything that was decided and is not complete: after a load its markers are sent again.
   std::vector<PreparedTransaction> prepared() const;
+  // Whose transactions are kept and not complete.
+  std::vector<log::ProducerStamp> kept() const;
 
  private:
   // A function of the log.
@@ -250,11 +256,16 @@ class TxnShard {
                                             io::Now now) const;
   Outcome<InitProducerId::Reply> next_init(const InitProducerId& op, const Transaction& current,
                                            int32_t timeout_ms, io::Now now) const;
+  Outcome<InitProducerId::Reply> keep(const InitProducerId& op, const Transaction& current,
+                                      io::Now now) const;
+  ErrorCode judge_end_kept(const EndTxn& op, const Transaction& current, bool& prepare) const;
   ErrorCode judge_end_v0(const EndTxn& op, const Transaction& current) const;
   ErrorCode judge_end_v2(const EndTxn& op, const Transaction& current, bool& prepare) const;
   Preparation prepare_v0(const Transaction& current, TxnState next, io::Now now) const;
   Preparation prepare_v2(const Transaction& current, TxnState next, std::optional<ProducerId> fresh,
                          io::Now now) const;
+  // The successor of a kept transaction moves on by one epoch. False: a producer id is needed.
+  static bool advance_successor(Transaction& transaction, std::optional<ProducerId> fresh);
   // The coordinator's own abort fences the producer: its epoch moves whatever the version. Null: a
   // producer id is needed.
   std::optional<Preparation> prepare_fencing_abort(const Transaction& current,

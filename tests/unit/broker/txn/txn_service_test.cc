@@ -216,6 +216,33 @@ TEST_F(TxnServiceTest, ATransactionFromBeginningToEnd) {
   EXPECT_EQ(listed->front().id, id);
 }
 
+TEST_F(TxnServiceTest, AKeptTransactionSealsItsProducerUntilItIsComplete) {
+  broker.settings().broker.transaction_two_phase_commit_enable = true;
+  restart();
+  const auto old = run(txn->init_producer_id(id, 0, std::nullopt, true)).producer;
+  add(old, {tp("t", 0)});
+  EXPECT_FALSE(txn->is_sealed(old));
+  const auto kept = run(txn->init_producer_id(id, 0, std::nullopt, true, true));
+  EXPECT_EQ(kept.error, ErrorCode::NONE);
+  EXPECT_EQ(kept.ongoing, old);
+  EXPECT_EQ(kept.producer, (log::ProducerStamp{old.id, 1}));
+  EXPECT_TRUE(txn->is_sealed(old));
+  EXPECT_FALSE(txn->is_sealed(kept.producer));
+
+  restart();
+  EXPECT_TRUE(txn->is_sealed(old));
+  EXPECT_THAT(sink.sent, IsEmpty());
+  sink.hold();
+  EXPECT_EQ(end(old, true).next, kept.producer);
+  broker.core.run_until_idle();
+  EXPECT_TRUE(txn->is_sealed(old));
+  sink.release();
+  broker.core.run_until_idle();
+  EXPECT_EQ(state(), "CompleteCommit");
+  EXPECT_FALSE(txn->is_sealed(old));
+  EXPECT_EQ(add(kept.producer, {tp("t", 1)}), ErrorCode::NONE);
+}
+
 TEST_F(TxnServiceTest, TheDecisionIsAnsweredAndSentWhenItIsDurable) {
   const auto producer = init();
   add(producer, {tp("t", 0)});
