@@ -26,10 +26,14 @@ namespace {
 
 constexpr int8_t kGroupResource = 32;
 constexpr int8_t kSet = 0;
-constexpr Offset kLatest = -1;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+std::optional<std::string> text_of(const std::optional<std::span<const std::byte>>& bytes) {
+  if (!bytes) return std::nullopt;
+  return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
 // Follows the control and data batches of one fetched partition as a read_committed client does.
@@ -42,13 +46,13 @@ class Visible {
     }
   }
 
-  // Values of the whole batches in `bytes` with offsets from `next` on; moves `next` behind them.
-  void read(std::span<const std::byte> bytes, Offset& next, std::vector<std::string>& values) {
+  // Records of the whole batches in `bytes` with offsets from `next` on; moves `next` behind them.
+  void read(std::span<const std::byte> bytes, Offset& next, std::vector<ReadRecord>& out) {
     while (bytes.size() >= protocol::batch_format::kHeaderSize) {
       auto header = protocol::parse_header(bytes);
       require(header.has_value(), "a fetched batch");
       if (header->size() > bytes.size()) return;
-      read_batch(*header, bytes.first(header->size()), next, values);
+      read_batch(*header, bytes.first(header->size()), next, out);
       bytes = bytes.subspan(header->size());
       next = header->next_offset();
     }
@@ -56,7 +60,7 @@ class Visible {
 
  private:
   void read_batch(const protocol::BatchHeader& header, std::span<const std::byte> batch,
-                  Offset next, std::vector<std::string>& values) {
+                  Offset next, std::vector<ReadRecord>& out) {
     require(protocol::check_batch(header, batch).has_value(), "the checksum of a fetched batch");
     while (!starts_.empty() && starts_.begin()->first <= header.last_offset()) {
       aborted_.insert(starts_.begin()->second);
@@ -74,8 +78,14 @@ class Visible {
       }
       if (record.offset < next || (header.transactional() && aborted_.contains(header.producer_id)))
         continue;
-      const auto value = record.value.value_or(std::span<const std::byte>());
-      values.emplace_back(reinterpret_cast<const char*>(value.data()), value.size());
+      ReadRecord& read = out.emplace_back();
+      read.offset = record.offset;
+      read.timestamp = header.log_append_time() ? header.max_timestamp : record.timestamp;
+      read.log_append_time = header.log_append_time();
+      read.key = text_of(record.key);
+      read.value = text_of(record.value);
+      for (const auto& [name, value] : record.headers)
+        read.headers.emplace_back(name, text_of(value));
     }
     require(!reader.failure(), "the records of a fetched batch");
   }
@@ -156,9 +166,9 @@ std::vector<std::string> numbered_values(int count, const std::string& prefix) {
   return values;
 }
 
-std::vector<std::string> read_values(RawClient& client, const Topic& topic, int32_t partition,
+std::vector<ReadRecord> read_records(RawClient& client, const Topic& topic, int32_t partition,
                                      Isolation isolation, Offset from) {
-  std::vector<std::string> values;
+  std::vector<ReadRecord> records;
   while (true) {
     protocol::FetchRequest request;
     request.max_wait_ms = 0;
@@ -175,27 +185,40 @@ std::vector<std::string> read_values(RawClient& client, const Topic& topic, int3
     const auto& data = answer.message.responses.at(0).partitions.at(0);
     require_none(data.error_code, "Fetch");
     const Offset before = from;
-    if (data.records) Visible(data, isolation).read(data.records->bytes(), from, values);
+    if (data.records) Visible(data, isolation).read(data.records->bytes(), from, records);
     const Offset bound =
         isolation == Isolation::kReadCommitted ? data.last_stable_offset : data.high_watermark;
-    if (from >= bound) return values;
+    if (from >= bound) return records;
     require(from > before, "Fetch answers nothing below its bound");
   }
 }
 
-Offset end_offset(RawClient& client, const Topic& topic, int32_t partition, Isolation isolation) {
+std::vector<std::string> read_values(RawClient& client, const Topic& topic, int32_t partition,
+                                     Isolation isolation, Offset from) {
+  std::vector<std::string> values;
+  for (ReadRecord& record : read_records(client, topic, partition, isolation, from))
+    values.push_back(std::move(record.value).value_or(""));
+  return values;
+}
+
+ListedOffset list_offset(RawClient& client, const std::string& topic, int32_t partition,
+                         int64_t timestamp, Isolation isolation) {
   protocol::ListOffsetsRequest request;
   request.replica_id = BrokerId(-1);
   request.isolation_level = static_cast<int8_t>(isolation);
   auto& asked = request.topics.emplace_back();
-  asked.name = TopicName(topic.name);
+  asked.name = TopicName(topic);
   auto& part = asked.partitions.emplace_back();
   part.partition_index = partition;
-  part.timestamp = kLatest;
+  part.timestamp = timestamp;
   auto answer = client.call<protocol::ListOffsetsResponse>(request, 7);
   const auto& result = answer.message.topics.at(0).partitions.at(0);
   require_none(result.error_code, "ListOffsets");
-  return result.offset;
+  return {result.offset, result.timestamp};
+}
+
+Offset end_offset(RawClient& client, const Topic& topic, int32_t partition, Isolation isolation) {
+  return list_offset(client, topic.name, partition, kLatest, isolation).offset;
 }
 
 void set_group_configs(RawClient& client, const std::string& group,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,10 +32,31 @@ Offset produce(RawClient& client, const Topic& topic, int32_t partition,
 std::vector<std::string> numbered_values(int count, const std::string& prefix = "v");
 
 enum class Isolation : int8_t { kReadUncommitted = 0, kReadCommitted = 1 };
-// The values that a consumer sees from `from` up to the end: aborted and control records left out
+struct ReadRecord {
+  Offset offset = 0;
+  TimeMs timestamp = 0;
+  bool log_append_time = false;
+  std::optional<std::string> key;
+  std::optional<std::string> value;
+  std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+};
+// The records that a consumer sees from `from` up to the end: aborted and control records left out
 // as clients do. read_committed stops at the last stable offset.
+std::vector<ReadRecord> read_records(RawClient& client, const Topic& topic, int32_t partition,
+                                     Isolation isolation, Offset from = 0);
+// The same, their values alone; null is empty.
 std::vector<std::string> read_values(RawClient& client, const Topic& topic, int32_t partition,
                                      Isolation isolation, Offset from = 0);
+// ListOffsets of a timestamp; offset -1 when there is none.
+constexpr int64_t kLatest = -1;
+constexpr int64_t kEarliest = -2;
+constexpr int64_t kMaxTimestamp = -3;
+struct ListedOffset {
+  Offset offset = -1;
+  TimeMs timestamp = -1;
+};
+ListedOffset list_offset(RawClient& client, const std::string& topic, int32_t partition,
+                         int64_t timestamp, Isolation isolation = Isolation::kReadUncommitted);
 Offset end_offset(RawClient& client, const Topic& topic, int32_t partition, Isolation isolation);
 
 // IncrementalAlterConfigs of a group.
