@@ -142,10 +142,16 @@ void ProducerState::apply(const BatchHeader& batch) {
 std::optional<CompletedTransaction> ProducerState::apply_marker(
     const BatchHeader& batch, const protocol::EndTransactionMarker& marker) {
   ProducerEntry& entry = producers_[batch.producer_id];
+  // What was verified before its transaction ended must not be appended behind the marker. But a
+  // client of version 2 begins the next one, at a raised epoch, while this marker is on its way:
+  // its verification is about a later transaction.
+  const auto verified = verifications_.find(batch.producer_id);
+  const bool about_later = verified != verifications_.end() && entry.txn_first_offset >= 0 &&
+                           verified->second.epoch > entry.epoch;
+  if (!about_later) forget_verification(batch.producer_id);
   move_to_epoch(entry, batch.producer_epoch);
   entry.last_timestamp = batch.max_timestamp;
   entry.coordinator_epoch = marker.coordinator_epoch;
-  forget_verification(batch.producer_id);
   if (entry.txn_first_offset < 0) return std::nullopt;
   CompletedTransaction done;
   done.producer_id = batch.producer_id;

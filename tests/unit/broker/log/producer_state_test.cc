@@ -125,6 +125,19 @@ TEST_F(ProducerStateTest, AMarkerVoidsTheGuard) {
   EXPECT_NE(state_.begin_verification({ProducerId(1), 0}), guard);
 }
 
+// EndTxn of version 2 is answered before the markers are written.
+TEST_F(ProducerStateTest, ALateMarkerLeavesTheGuardOfTheNextTransaction) {
+  EXPECT_EQ(write({1, 0, 0, 1, true}), ErrorCode::NONE);
+  const uint64_t next = state_.begin_verification({ProducerId(1), 1});
+  mark(1, 1, true);
+  EXPECT_EQ(check({1, 1, 0, 1, true}, next), ErrorCode::NONE);
+  // Not that of the transaction which the marker ends.
+  apply({1, 1, 0, 1, true});
+  const uint64_t late = state_.begin_verification({ProducerId(1), 1});
+  mark(1, 2, false);
+  EXPECT_EQ(check({1, 1, 1, 1, true}, late), ErrorCode::INVALID_TXN_STATE);
+}
+
 TEST_F(ProducerStateTest, MarkerEpochsOfBothVersions) {
   EXPECT_EQ(check_marker(1, 0, 1), ErrorCode::NONE) << "unknown producer";
   EXPECT_EQ(write({1, 3, 0, 1, true}), ErrorCode::NONE);
