@@ -165,8 +165,10 @@ std::vector<std::string> BrokerProcess::arguments() const {
   return arguments;
 }
 
+void BrokerProcess::launch() { child_ = ChildProcess(arguments(), directory_ / "output"); }
+
 void BrokerProcess::start() {
-  child_ = ChildProcess(arguments(), directory_ / "output");
+  launch();
   wait_until_ready();
 }
 

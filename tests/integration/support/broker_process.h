@@ -76,6 +76,8 @@ class BrokerProcess {
   bool running() const { return child_.running(); }
   // After kill9() or stop(): the same directory and port, ready.
   void start();
+  // start() without waiting until it is ready: for what happens to one that is starting.
+  void launch();
   // kill9() and start().
   void crash();
   std::string output() const;
