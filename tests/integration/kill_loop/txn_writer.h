@@ -1,6 +1,7 @@
 // TxnWriter: a transactional producer whose transactions write to every partition of the ledger,
 // and which knows of each how it ended: an EndTxn whose answer is lost is repeated until it is
-// answered, a transaction that was not to end yet is aborted by the next InitProducerId. One thread.
+// answered; a transaction that was not to end yet is aborted by the next InitProducerId.
+// One thread.
 #pragma once
 
 #include <optional>
