@@ -8,7 +8,6 @@
 #include "protocol/generated/add_share_acks_to_txn_response.h"
 #include "protocol/generated/end_txn_request.h"
 #include "protocol/generated/end_txn_response.h"
-#include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/init_producer_id_response.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
@@ -64,16 +63,31 @@ void TxnProducer::init(int32_t timeout_ms) {
   protocol::InitProducerIdRequest request;
   request.transactional_id = TransactionalId(id_);
   request.transaction_timeout_ms = timeout_ms;
+  init(request, 5);
+}
+
+int16_t TxnProducer::init_two_phase(bool keep_prepared) {
+  protocol::InitProducerIdRequest request;
+  request.transactional_id = TransactionalId(id_);
+  request.enable2_pc = true;
+  request.keep_prepared_txn = keep_prepared;
+  return init(request, 6);
+}
+
+int16_t TxnProducer::init(const protocol::InitProducerIdRequest& request, int16_t version) {
+  int16_t ongoing = -1;
   poll_until("InitProducerId", [&] {
-    auto answer = client_.call<protocol::InitProducerIdResponse>(request, 5);
+    auto answer = client_.call<protocol::InitProducerIdResponse>(request, version);
     if (is_starting(answer.message.error_code)) return false;
     if (answer.message.error_code == ErrorCode::CONCURRENT_TRANSACTIONS) return false;
     require_none(answer.message.error_code, "InitProducerId");
     producer_id_ = answer.message.producer_id;
     producer_epoch_ = answer.message.producer_epoch;
+    ongoing = answer.message.ongoing_txn_producer_epoch;
     return true;
   });
   next_sequence_.clear();
+  return ongoing;
 }
 
 ErrorCode TxnProducer::add_partition(const Topic& topic, int32_t partition) {

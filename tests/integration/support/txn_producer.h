@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/txn_share_acknowledge_request.h"
 #include "tests/integration/support/share_member.h"
 #include "tests/integration/support/topics.h"
@@ -46,6 +47,9 @@ class TxnProducer {
 
   // InitProducerId until it is not told to come again.
   void init(int32_t timeout_ms = 60000);
+  // The same under two-phase commit, of a broker that has it. With `keep_prepared` the open
+  // transaction stays: its epoch, or -1 when there was none.
+  int16_t init_two_phase(bool keep_prepared);
   // One batch of the open transaction to one partition; the partition's error.
   ErrorCode produce(const Topic& topic, int32_t partition, const std::vector<std::string>& values);
   // AddShareAcksToTxn.
@@ -74,6 +78,7 @@ class TxnProducer {
   RawClient& client() { return client_; }
 
  private:
+  int16_t init(const protocol::InitProducerIdRequest& request, int16_t version);
   ErrorCode add_partition(const Topic& topic, int32_t partition);
 
   uint16_t port_;
