@@ -1,5 +1,7 @@
 #include "broker/log/batch_walker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace ackord::log {
@@ -10,9 +12,17 @@ constexpr size_t kWindow = 8 * 1024;
 
 }  // namespace
 
+// Not the end: what follows would be passed over as if it did not exist.
+Error BatchWalker::past_the_end() const {
+  return error(ErrorCode::CORRUPT_MESSAGE,
+               fmt::format("{}: the batch at position {} is longer than what is left of the file",
+                           file_->path(), next_));
+}
+
 io::Task<Result<bool>> BatchWalker::next() {
   constexpr size_t kHeader = protocol::batch_format::kHeaderSize;
-  if (next_ + kHeader > end_) co_return false;
+  if (next_ == end_) co_return false;
+  if (next_ + kHeader > end_) co_return past_the_end();
   const bool inside =
       next_ >= window_position_ && next_ + kHeader <= window_position_ + window_size_;
   if (!inside) {
@@ -30,7 +40,7 @@ io::Task<Result<bool>> BatchWalker::next() {
   auto header =
       protocol::parse_header(std::span(window_).subspan(next_ - window_position_, kHeader));
   if (header.has_error()) co_return header.error();
-  if (next_ + header->size() > end_) co_return false;
+  if (next_ + header->size() > end_) co_return past_the_end();
   header_ = *header;
   position_ = next_;
   next_ += header_.size();

@@ -27,6 +27,8 @@ class BatchWalker {
   io::Task<Result<std::vector<std::byte>>> read_batch();
 
  private:
+  Error past_the_end() const;
+
   std::shared_ptr<io::File> file_;
   uint64_t next_;
   uint64_t end_;

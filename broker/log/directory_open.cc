@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "broker/base/logging.h"
+#include "broker/log/continuity.h"
 #include "broker/log/local_log_service.h"
 #include "broker/log/log_names.h"
 #include "broker/log/recovery.h"
@@ -141,6 +142,12 @@ Result<FoundPartition> LocalLogService::open_partition(const TopicPartition& nam
   input.now_ms = environment_.cores.front().clock.now().wall_ms;
   auto recovered = recover(files(), input);
   if (recovered.has_error()) return recovered.error();
+  KnownExtent known;
+  known.recovery_point = input.recovery_point;
+  if (log_starts_.offsets().contains(name)) known.log_start = input.log_start;
+  known.compacted = cleaned_.offsets().contains(name);
+  auto whole = check_continuity(files(), folder, recovered->contents, known);
+  if (whole.has_error()) return whole.error();
   if (recovered->cut_bytes > 0) {
     base::log_warn("torn end of a log removed partition={} bytes={} log_end={}",
                    names::folder_name(name), recovered->cut_bytes, recovered->contents.log_end);

@@ -118,6 +118,10 @@ io::Task<Result<bool>> LocalPartition::run_pass(Self self, std::shared_ptr<Compa
     whole = !self->cleaning_stops();
     if (state->has_error() || !whole) break;
     if (auto group = pass->take_group()) {
+      // A start takes a gap between segments for a loss, unless it finds the partition there.
+      auto noting = self->directory_.set_cleaned(self->log_->name(), self->cleaned_up_to_);
+      auto noted = co_await std::move(noting);
+      if (noted.has_error()) co_return noted.error();
       auto swapping = swap_group(self, std::move(*group));
       auto swapped = co_await std::move(swapping);
       if (swapped.has_error()) co_return swapped.error();

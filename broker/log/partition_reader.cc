@@ -2,6 +2,7 @@
 // before.
 #include <algorithm>
 
+#include "broker/base/logging.h"
 #include "broker/log/batch_validator.h"
 #include "broker/log/batch_walker.h"
 #include "broker/log/local_partition.h"
@@ -146,6 +147,10 @@ io::Task<Result<LocalPartition::Range>> LocalPartition::find_range(Self self, Wa
   while (segment && segment->base_offset() < want.bound) {
     auto finding = find_in_segment(self, segment, want);
     auto found = co_await std::move(finding);
+    if (found.has_error() && !segment->retired() && segment->take_complaint()) {
+      base::log_error("segment cannot be read file={} offset={} why=\"{}\"",
+                      segment->path(names::kLog), want.offset, found.error().message);
+    }
     if (found.has_error() || found->segment) co_return found;
     segment = self->log_->segment_after(*segment);
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/io/file_system.h"
@@ -38,6 +39,9 @@ class Segment {
   // looked for by its name any more.
   void retire() { retired_ = true; }
   bool retired() const { return retired_; }
+
+  // True the first time: what is wrong with its bytes is said once, not with every read.
+  bool take_complaint() { return !std::exchange(complained_, true); }
 
   // ---- growing (the active segment, and any while it is recovered)
   // Accounts for a batch that stands at size(). An index entry is made when enough bytes have gone
@@ -86,6 +90,7 @@ class Segment {
   TimeMs first_timestamp_ = -1;
   TimeMs created_ms_ = -1;
   bool retired_ = false;
+  bool complained_ = false;
 };
 
 using SegmentPtr = std::shared_ptr<Segment>;
