@@ -27,6 +27,9 @@ struct Place {
 Result<void> replay_batch(const Place& place, const protocol::BatchHeader& header,
                           std::span<const std::byte> bytes,
                           const std::function<Result<void>(const LoadedBatch&)>& replay) {
+  // What the disk has changed must not become state.
+  const auto whole = protocol::check_batch(header, bytes);
+  if (!whole) return place.corrupt(header.base_offset, whole.error().message);
   LoadedBatch batch;
   batch.base_offset = header.base_offset;
   batch.timestamp_ms = header.max_timestamp;
