@@ -1,6 +1,7 @@
 #include "broker/main/broker.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +20,15 @@ namespace {
 constexpr size_t kPoolThreads = 16;
 // How long requests that are being served may take after SIGTERM.
 constexpr int64_t kStopGraceMs = 10000;
+// The share of the process's descriptors that connections leave to files.
+constexpr rlim_t kForFiles = 8;
+
+// Connections have those below it.
+int descriptor_bound() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= INT32_MAX) return INT32_MAX;
+  return static_cast<int>(limit.rlim_cur - limit.rlim_cur / kForFiles);
+}
 
 size_t core_count(const Config& config) {
   const int64_t wished = config.number("cores");
@@ -78,6 +88,7 @@ Result<void> Broker::bind(const Config& config) {
   auto configs = listener_configs(config);
   if (configs.has_error()) return configs.error();
   for (ListenerConfig& one : configs.value()) {
+    one.settings.descriptor_bound = descriptor_bound();
     auto listener = net::Listener::open(cores_, environment_, *sink_, one.settings);
     if (listener.has_error()) return listener.error();
     const uint16_t port = one.advertised.port != 0 ? one.advertised.port : listener.value()->port();
@@ -113,12 +124,14 @@ Result<void> Broker::serve() {
   return {};
 }
 
-void Broker::stop() {
+bool Broker::stop() {
   base::log_info("stopping");
   for (auto& listener : listeners_) io::block_on(cores_.at(0), listener->stop(kStopGraceMs));
   io::block_on(cores_.at(0), assembly_->stop());
+  const bool online = assembly_->log().online();
   cores_.stop();
   base::log_info("ackord stopped");
+  return online;
 }
 
 }  // namespace ackord::main

@@ -30,8 +30,9 @@ class Broker {
   Broker(const Broker&) = delete;
   Broker& operator=(const Broker&) = delete;
 
-  // Takes no more requests, answers those that are here, makes everything durable.
-  void stop();
+  // Takes no more requests, answers those that are here, makes everything durable. False when the
+  // log directory had gone offline.
+  bool stop();
 
  private:
   class DispatchSink;

@@ -1,6 +1,7 @@
 // The `ackord` process: command line, signals, exit codes.
 //   0  stopped by SIGTERM or SIGINT, everything is durable     1  could not start
 //   2  the command line or the configuration is wrong
+//   3  stopped, but the log directory was offline: what was acknowledged is durable
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr int kCannotStart = 1;
 constexpr int kBadConfiguration = 2;
+constexpr int kWasOffline = 3;
 
 struct Options {
   std::string file;
@@ -79,6 +81,8 @@ int run(const Config& config) {
   sigaddset(&stops, SIGINT);
   pthread_sigmask(SIG_BLOCK, &stops, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  // A file at the size limit is an error of write(), as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   raise_descriptor_limit();
 
   auto broker = Broker::start(config);
@@ -87,8 +91,7 @@ int run(const Config& config) {
   sigwait(&stops, &received);
   // A second one ends the process at once, should the stop take too long for somebody.
   pthread_sigmask(SIG_UNBLOCK, &stops, nullptr);
-  broker.value()->stop();
-  return 0;
+  return broker.value()->stop() ? 0 : kWasOffline;
 }
 
 int start(int count, char** arguments) {

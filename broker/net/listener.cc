@@ -234,6 +234,13 @@ class Listener::Acceptor {
   }
 
   void admit(Accepted accepted) {
+    if (accepted.descriptor.get() >= settings_.descriptor_bound) {
+      no_descriptors_.warn(now_ms(),
+                           "connection closed, the descriptors left are for files client=/{} "
+                           "listener={}",
+                           accepted.address, settings_.name);
+      return;
+    }
     if (open_ >= settings_.max_connections) {
       too_many_.warn(now_ms(),
                      "connection closed, max.connections={} reached client=/{} listener={}",
@@ -264,6 +271,7 @@ class Listener::Acceptor {
   std::vector<std::unique_ptr<Socket>> sockets_;
   uint16_t port_ = 0;
   base::Complaint cannot_accept_;
+  base::Complaint no_descriptors_;
   base::Complaint too_many_;
   base::Complaint too_many_of_one_;
   size_t next_room_ = 0;

@@ -26,6 +26,9 @@ struct ListenerSettings {
   int64_t max_idle_ms = 600000;         // connections.max.idle.ms; negative: never
   int64_t max_connections = INT32_MAX;  // of this listener
   int64_t max_connections_per_ip = INT32_MAX;
+  // A connection is closed whose descriptor's number would be this or more: the rest is for files,
+  // without which the logs could not go on. Numbers are given out from below.
+  int descriptor_bound = INT32_MAX;
   int send_buffer_bytes = -1;  // -1: the system adjusts it
   int receive_buffer_bytes = -1;
   ConnectionLimits limits;

@@ -6,10 +6,12 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -74,7 +76,8 @@ uint16_t free_port() {
   }
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::string& output) {
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::string& output,
+                           const Limits& limits) {
   std::vector<char*> argv;
   std::string binary = ACKORD_BINARY;
   argv.push_back(binary.data());
@@ -91,6 +94,10 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std:
   // Even if this program is killed, its brokers go with it.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
+  for (const auto& [resource, value] : limits) {
+    const rlimit both{value, value};
+    if (::setrlimit(static_cast<__rlimit_resource>(resource), &both) != 0) ::_exit(127);
+  }
   const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   ::dup2(file, STDOUT_FILENO);
   ::dup2(file, STDERR_FILENO);
@@ -114,6 +121,15 @@ void ChildProcess::signal(int number) {
   ::kill(*pid_, number);
 }
 
+void ChildProcess::limit(int resource, uint64_t value) {
+  if (!pid_) throw std::logic_error("a limit for a process that is not running");
+  const auto which = static_cast<__rlimit_resource>(resource);
+  rlimit both{};
+  if (::prlimit(*pid_, which, nullptr, &both) != 0) throw std::runtime_error("prlimit");
+  both.rlim_cur = std::min<rlim_t>(value, both.rlim_max);
+  if (::prlimit(*pid_, which, &both, nullptr) != 0) throw std::runtime_error("prlimit");
+}
+
 std::optional<int> ChildProcess::poll_end() {
   int status = 0;
   if (!running() || ::waitpid(*pid_, &status, WNOHANG) != *pid_) return std::nullopt;
@@ -130,10 +146,10 @@ std::optional<int> ChildProcess::wait_for_end(Millis limit) {
   return std::nullopt;
 }
 
-Ended run_ackord(const std::vector<std::string>& arguments, Millis limit) {
+Ended run_ackord(const std::vector<std::string>& arguments, Millis limit, const Limits& limits) {
   test::TempDirectory directory;
   const std::string output = directory / "output";
-  ChildProcess child(arguments, output);
+  ChildProcess child(arguments, output, limits);
   const std::optional<int> status = child.wait_for_end(limit);
   if (!status) throw std::runtime_error("ackord did not end by itself: " + read_file(output));
   return {*status, read_file(output)};
@@ -165,7 +181,7 @@ std::vector<std::string> BrokerProcess::arguments() const {
   return arguments;
 }
 
-void BrokerProcess::launch() { child_ = ChildProcess(arguments(), directory_ / "output"); }
+void BrokerProcess::launch() { child_ = ChildProcess(arguments(), directory_ / "output", limits_); }
 
 void BrokerProcess::start() {
   launch();

@@ -23,6 +23,9 @@ namespace ackord::integration {
 using Millis = std::chrono::milliseconds;
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
+// Limits of the process (RLIMIT_…), set before it runs.
+using Limits = std::vector<std::pair<int, uint64_t>>;
+
 // A port on which nobody listens, below those that the kernel hands out to clients.
 uint16_t free_port();
 
@@ -31,7 +34,8 @@ struct Ended {
   int status = -1;  // exit status, or 128 + signal
   std::string output;
 };
-Ended run_ackord(const std::vector<std::string>& arguments, Millis limit = Millis(20000));
+Ended run_ackord(const std::vector<std::string>& arguments, Millis limit = Millis(20000),
+                 const Limits& limits = {});
 
 // One child of this program. It alone calls kill(2), whose negative numbers name groups of
 // processes, -1 all of them: signal() therefore takes no number, and refuses when there is no
@@ -40,7 +44,8 @@ class ChildProcess {
  public:
   ChildProcess() = default;
   // Runs `ackord`; its output is appended to `output`.
-  ChildProcess(const std::vector<std::string>& arguments, const std::string& output);
+  ChildProcess(const std::vector<std::string>& arguments, const std::string& output,
+               const Limits& limits = {});
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept { *this = std::move(other); }
   ChildProcess& operator=(ChildProcess&& other) noexcept;
@@ -48,6 +53,8 @@ class ChildProcess {
   bool running() const { return pid_.has_value(); }
   // Only while running().
   void signal(int number);
+  // Changes the soft limit of the running process.
+  void limit(int resource, uint64_t value);
   // The exit status (128 + signal when one ended it) once it has ended; it is not running() then.
   std::optional<int> poll_end();
   std::optional<int> wait_for_end(Millis limit);
@@ -74,6 +81,10 @@ class BrokerProcess {
   // SIGTERM; returns the exit status. Fails when it does not end in time, or had ended before.
   int stop();
   bool running() const { return child_.running(); }
+  // Of the process that runs now.
+  void limit(int resource, uint64_t value) { child_.limit(resource, value); }
+  // Of those that are started from now on.
+  void set_limits(Limits limits) { limits_ = std::move(limits); }
   // After kill9() or stop(): the same directory and port, ready.
   void start();
   // start() without waiting until it is ready: for what happens to one that is starting.
@@ -87,6 +98,7 @@ class BrokerProcess {
 
   test::TempDirectory directory_;
   Settings settings_;
+  Limits limits_;
   uint16_t port_;
   ChildProcess child_;
 };
