@@ -14,6 +14,13 @@ std::pair<int32_t, Offset> end_of_epoch(const std::vector<EpochStart>& epochs, i
   return {known, next->start_offset};
 }
 
+bool begin_epoch(std::vector<EpochStart>& epochs, EpochStart next) {
+  if (next.epoch <= epochs.back().epoch) return false;
+  if (epochs.back().start_offset == next.start_offset) epochs.pop_back();
+  epochs.push_back(next);
+  return true;
+}
+
 bool trim_start(std::vector<EpochStart>& epochs, Offset log_start) {
   const auto after = std::find_if(epochs.begin(), epochs.end(), [log_start](const EpochStart& one) {
     return one.start_offset > log_start;

@@ -16,6 +16,9 @@ namespace ackord::log {
 std::pair<int32_t, Offset> end_of_epoch(const std::vector<EpochStart>& epochs, int32_t epoch,
                                         Offset log_end);
 
+// Adds an epoch that begins at the log's end; one without a record makes room for it. False when it
+// is none that is newer.
+bool begin_epoch(std::vector<EpochStart>& epochs, EpochStart next);
 // Forgets epochs of which no offset is left at or above `log_start`; the first that has any begins
 // there. True when something changed.
 bool trim_start(std::vector<EpochStart>& epochs, Offset log_start);

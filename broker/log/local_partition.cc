@@ -199,7 +199,12 @@ io::Task<Result<void>> LocalPartition::raise_start(Self self, Offset offset) {
   co_return Result<void>();
 }
 
-// Need not succeed, nor be durable: a start trims them again.
+io::Task<void> LocalPartition::raise_leader_epoch(int32_t epoch) {
+  log_->raise_leader_epoch(epoch);
+  return write_epochs(shared_from_this());
+}
+
+// Need not succeed, nor be durable: a start trims them again, and finds the newest in the batches.
 io::Task<void> LocalPartition::write_epochs(Self self) {
   if (self->writing_epochs_) co_return;
   self->writing_epochs_ = true;

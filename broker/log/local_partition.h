@@ -23,6 +23,7 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   const TopicPartition& name() const override { return log_->name(); }
   const Uuid& topic_id() const override { return topic_id_; }
   int32_t leader_epoch() const override { return log_->leader_epoch(); }
+  io::Task<void> raise_leader_epoch(int32_t epoch) override;
   Offset log_start_offset() const override { return log_->log_start(); }
   Offset log_end_offset() const override { return log_->log_end(); }
   Offset high_watermark() const override { return log_->high_watermark(); }

@@ -38,6 +38,9 @@ class Partition {
   virtual const TopicPartition& name() const = 0;
   virtual const Uuid& topic_id() const = 0;
   virtual int32_t leader_epoch() const = 0;
+  // For the log of a broker that had come further: what is appended from now on carries at least
+  // this epoch. Start-up; ends when the checkpoint is written.
+  virtual io::Task<void> raise_leader_epoch(int32_t epoch) = 0;
 
   // ---- positions
   virtual Offset log_start_offset() const = 0;

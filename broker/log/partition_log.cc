@@ -304,6 +304,10 @@ void PartitionLog::replace_segments(const std::vector<SegmentPtr>& old, SegmentP
   segments_.emplace(cleaned->base_offset(), std::move(cleaned));
 }
 
+void PartitionLog::raise_leader_epoch(int32_t epoch) {
+  epochs_changed_ |= begin_epoch(epochs_, {epoch, log_end_});
+}
+
 std::optional<std::vector<EpochStart>> PartitionLog::take_changed_epochs() {
   if (!std::exchange(epochs_changed_, false)) return std::nullopt;
   return epochs_;

@@ -99,7 +99,9 @@ class PartitionLog {
   // `cleaned` holds what is left of them.
   void replace_segments(const std::vector<SegmentPtr>& old, SegmentPtr cleaned);
 
-  // The epochs, when trimming has changed them since the last call: to be written.
+  // The end of the log begins this epoch, unless it has come further.
+  void raise_leader_epoch(int32_t epoch);
+  // The epochs, when trimming or raising has changed them since the last call: to be written.
   std::optional<std::vector<EpochStart>> take_changed_epochs();
 
   // ---- removal

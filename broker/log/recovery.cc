@@ -406,9 +406,7 @@ Result<void> Recovery::open_epochs() {
   if (epochs_.empty()) epochs_.push_back({0, segments_.begin()->first});
   const bool empty = log_end_ == segments_.begin()->first;
   if (!in_.clean && !empty && (cut_bytes_ > 0 || in_.epoch_on_unclean)) {
-    const EpochStart next{epochs_.back().epoch + 1, log_end_};
-    if (epochs_.back().start_offset == log_end_) epochs_.pop_back();
-    epochs_.push_back(next);
+    begin_epoch(epochs_, {epochs_.back().epoch + 1, log_end_});
   }
   trim_start(epochs_, std::max(in_.log_start, segments_.begin()->first));
   if (epochs_ == before) return {};

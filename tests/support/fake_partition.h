@@ -90,7 +90,11 @@ class FakePartition : public log::Partition {
   // ---- log::Partition
   const TopicPartition& name() const override { return name_; }
   const Uuid& topic_id() const override { return topic_id_; }
-  int32_t leader_epoch() const override { return 0; }
+  int32_t leader_epoch() const override { return leader_epoch_; }
+  io::Task<void> raise_leader_epoch(int32_t epoch) override {
+    leader_epoch_ = std::max(leader_epoch_, epoch);
+    co_return;
+  }
   Offset log_start_offset() const override { return start_; }
   Offset log_end_offset() const override { return end_; }
   Offset high_watermark() const override { return gate_->position(); }
@@ -393,6 +397,7 @@ class FakePartition : public log::Partition {
     return found;
   }
 
+  int32_t leader_epoch_ = 0;
   TopicPartition name_;
   Uuid topic_id_;
   log::LogConfig config_;

@@ -24,6 +24,14 @@ TEST(LeaderEpochs, AnEpochOlderThanAllEndsWhereTheFirstBegins) {
   EXPECT_EQ(end_of_epoch({{3, 10}, {5, 20}}, 1, 25), (End{1, 10}));
 }
 
+TEST(LeaderEpochs, AnEpochWithoutRecordsMakesRoom) {
+  Epochs epochs{{0, 0}, {3, 10}};
+  EXPECT_FALSE(begin_epoch(epochs, {3, 20}));
+  EXPECT_TRUE(begin_epoch(epochs, {4, 20}));
+  EXPECT_TRUE(begin_epoch(epochs, {7, 20}));
+  EXPECT_EQ(epochs, (Epochs{{0, 0}, {3, 10}, {7, 20}}));
+}
+
 TEST(LeaderEpochs, TrimmingTheStartLeavesTheEpochThatReachesIt) {
   for (const auto& [start, expected] :
        std::vector<std::pair<Offset, Epochs>>{{0, {{0, 0}, {3, 10}, {5, 20}}},
