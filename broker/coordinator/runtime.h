@@ -11,6 +11,8 @@
 // when it refuses the first batch of a decision: then nothing has happened.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "broker/base/assert.h"
 #include "broker/coordinator/load.h"
 #include "broker/coordinator/shard.h"
+#include "broker/coordinator/unserved_records.h"
 #include "broker/io/core.h"
 #include "broker/log/partition.h"
 
@@ -57,6 +60,8 @@ class ShardRunner {
     auto loading = load_partition(*partition_, replay);
     Result<void> result = co_await std::move(loading);
     if (result) {
+      unserved_.log(
+          fmt::format("{}-{}", partition_->name().topic.sv(), partition_->name().partition));
       loaded_ = true;
       arm();
     }
@@ -148,7 +153,11 @@ class ShardRunner {
     for (const LoadedRecord& loaded : batch.records) {
       Result<std::optional<Record>> record = Shard::decode(loaded.key, loaded.value);
       if (!record) return record.error();
-      if (*record) shard_.apply(**record, {loaded.offset, batch.timestamp_ms, batch.transaction});
+      if (*record) {
+        shard_.apply(**record, {loaded.offset, batch.timestamp_ms, batch.transaction});
+      } else if constexpr (requires { Shard::unserved_name(loaded.key, loaded.value); }) {
+        unserved_.add(Shard::unserved_name(loaded.key, loaded.value));
+      }
     }
     return {};
   }
@@ -182,6 +191,7 @@ class ShardRunner {
   io::Core core_;
   std::shared_ptr<log::Partition> partition_;
   Shard shard_;
+  UnservedRecords unserved_;
   bool loaded_ = false;
   bool failed_ = false;
   io::Clock::TimerId timer_ = 0;

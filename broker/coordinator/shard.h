@@ -18,7 +18,11 @@
 //   static log::EncodedRecord encode(const Record&);
 //   static Result<std::optional<Record>> decode(std::span<const std::byte> key,
 //                                               std::optional<std::span<const std::byte>> value);
-//                                     nullopt: a type that is not ours; skipped with a log line
+//                                     nullopt: a type that is not ours; skipped
+//   static std::string unserved_name(std::span<const std::byte> key,
+//                                    std::optional<std::span<const std::byte>> value);
+//                                     optional: what the log line at the load calls such a record;
+//                                     empty when nothing is lost by skipping it
 //   void apply(const Record&, const RecordContext&);
 //   void apply_end_marker(const log::EndMarker&, const RecordContext&);
 //   void apply_soft(const Effect&);
