@@ -22,6 +22,12 @@ ErrorCode check_kept(const Transaction& transaction, log::ProducerStamp producer
 // In Kafka's order: a fenced producer hears of it even while the next transaction has to wait.
 ErrorCode TxnShard::check(const Transaction* transaction, log::ProducerStamp producer) const {
   if (transaction != nullptr && transaction->kept()) return check_kept(*transaction, producer);
+  // EndTxn of version 2 has named a new id when the epochs were exhausted; it takes over when the
+  // markers are written.
+  if (transaction != nullptr && is_prepared(transaction->state) &&
+      transaction->next_producer_id.value >= 0 && producer == transaction->next_producer()) {
+    return ErrorCode::CONCURRENT_TRANSACTIONS;
+  }
   if (transaction == nullptr || transaction->producer.id != producer.id) {
     return ErrorCode::INVALID_PRODUCER_ID_MAPPING;
   }

@@ -28,6 +28,16 @@ TEST_F(PartitionsTest, PrepareStatesAreBusy) {
   }
 }
 
+// The client knows its new id from the answer to EndTxn, before the markers are written.
+TEST_F(PartitionsTest, TheIdThatFollowsExhaustedEpochsWaitsForTheMarkers) {
+  given(in(TxnState::kOngoing, stamp(40, 32766), {tp("a", 0)}));
+  run(end(stamp(40, 32766), true, kV2, 41));
+  EXPECT_EQ(run(add(stamp(41, 0), {tp("a", 0)})), Added{ErrorCode::CONCURRENT_TRANSACTIONS});
+  EXPECT_EQ(run(add(stamp(41, 1), {tp("a", 0)})), Added{ErrorCode::INVALID_PRODUCER_ID_MAPPING});
+  run(complete(stamp(40, 32767)));
+  EXPECT_EQ(run(add(stamp(41, 0), {tp("a", 0)})), Added{});
+}
+
 TEST_F(PartitionsTest, TheFirstAddBeginsTheTransaction) {
   for (const TxnState from :
        {TxnState::kEmpty, TxnState::kCompleteCommit, TxnState::kCompleteAbort}) {
