@@ -21,14 +21,28 @@ void JobWorker::run() {
     try {
       TxnProducer producer(run_.port, id_, ++lives_ % 2 == 0 ? TxnVersion::k1 : TxnVersion::k2);
       producer.init();
-      ShareMember member(run_.port, run_.group);
-      member.join({run_.inputs});
-      while (!run_.workers_stop) work(member, producer);
+      join();
+      while (!run_.workers_stop) work(*member_, producer);
     } catch (const std::exception& hindered) {
       run_.story.hindrance(std::string("job worker: ") + hindered.what());
       pause_before_reconnect();
     }
   }
+}
+
+// As clients do, under the same member id for as long as the group knows it.
+void JobWorker::join() {
+  if (member_) {
+    member_->reconnect();
+    ErrorCode code = ErrorCode::NONE;
+    poll_until("ShareGroupHeartbeat", [&] { return !is_starting(code = member_->heartbeat()); });
+    if (code == ErrorCode::NONE) return;
+    member_.reset();
+    require_none(code, "ShareGroupHeartbeat");
+  }
+  ShareMember member(run_.port, run_.group);
+  member.join({run_.inputs});
+  member_ = std::move(member);
 }
 
 void JobWorker::work(ShareMember& member, TxnProducer& producer) {

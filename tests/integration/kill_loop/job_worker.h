@@ -3,6 +3,7 @@
 // whatever has gone wrong. One thread.
 #pragma once
 
+#include <optional>
 #include <random>
 #include <string>
 
@@ -22,12 +23,14 @@ class JobWorker {
   static std::string output_of(Offset input) { return "in-" + std::to_string(input); }
 
  private:
+  void join();
   void work(ShareMember& member, TxnProducer& producer);
 
   Run& run_;
   std::string id_;
   std::mt19937_64 random_;
   int lives_ = 0;
+  std::optional<ShareMember> member_;
 };
 
 }  // namespace ackord::integration

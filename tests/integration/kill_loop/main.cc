@@ -98,7 +98,7 @@ KillLoop::KillLoop(const Options& options)
     plain_writers_.emplace_back(run_, run_.plain, partition, Millis(2));
     followers_.emplace_back(run_, run_.plain, partition);
   }
-  input_writers_.emplace_back(run_, run_.inputs, 0, Millis(100));
+  input_writers_.emplace_back(run_, run_.inputs, 0, Millis(30));
   txn_writers_.emplace_back(run_, "writer-1", TxnVersion::k1);
   txn_writers_.emplace_back(run_, "writer-2", TxnVersion::k2);
   workers_.emplace_back(run_, "worker-1");
