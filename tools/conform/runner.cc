@@ -5,6 +5,8 @@
 #include <mutex>
 #include <thread>
 
+#include "tools/conform/kit/show.h"
+
 namespace ackord::conform {
 namespace {
 
@@ -12,7 +14,7 @@ std::string failure_text(const std::exception& failure, const Exchange& exchange
   std::string text = failure.what();
   if (!exchange.request.empty()) text += "\n  request: " + exchange.request;
   if (!exchange.answer.empty()) text += "\n  answer:  " + exchange.answer;
-  return text;
+  return printable(text);
 }
 
 std::optional<std::string> reason_to_skip(const Broker& broker, const Check& check) {

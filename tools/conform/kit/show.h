@@ -23,6 +23,8 @@ namespace ackord::conform {
 
 // "INVALID_RECORD(87)".
 std::string show_error(int64_t code);
+// The text with every byte that is not part of valid UTF-8 written as "\xb7": answers may hold any.
+std::string printable(std::string_view text);
 // JSON; long texts (records in base64) and long messages are cut.
 std::string show(const boost::json::value& value);
 

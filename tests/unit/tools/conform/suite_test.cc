@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tools/conform/kit/show.h"
 #include "tools/conform/known_gaps.h"
 #include "tools/conform/report.h"
 
@@ -129,6 +130,14 @@ TEST(JsonReport, HasTheResults) {
   EXPECT_EQ(read.at("failed"), 1);
   EXPECT_EQ(read.at("areas").at("fetch.session"), "Fetch <sessions>");
   EXPECT_EQ(read.at("results").at(0).at("message"), "no \"answer\"");
+}
+
+TEST(Printable, OnlyValidUtf8StaysAsItIs) {
+  EXPECT_EQ(printable("plain, größer, 漢字, 😀\n"), "plain, größer, 漢字, 😀\n");
+  EXPECT_EQ(printable("\xb7\xff"), "\\xb7\\xff");
+  EXPECT_EQ(printable("cut \xe6\xbc"), "cut \\xe6\\xbc");
+  EXPECT_EQ(printable("\xc0\xaf\xed\xa0\x80"), "\\xc0\\xaf\\xed\\xa0\\x80");
+  EXPECT_EQ(printable("\xf5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
 }
 
 }  // namespace
