@@ -56,6 +56,9 @@ class MetadataImage {
   const Features& features() const { return features_; }
   // What was set for a group (resource type GROUP); null when nothing was.
   const ConfigMap* group_configs(std::string_view group) const;
+  const std::map<std::string, ConfigMap, std::less<>>& all_group_configs() const {
+    return group_configs_;
+  }
   // Dynamic configs of all brokers, and of this one alone: those come first.
   const ConfigMap& broker_configs() const { return broker_configs_; }
   const ConfigMap& node_configs() const { return node_configs_; }

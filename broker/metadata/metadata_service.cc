@@ -13,11 +13,14 @@
 #include "broker/metadata/every_core.h"
 #include "broker/metadata/metadata_shard.h"
 #include "broker/metadata/metadata_snapshot.h"
+#include "broker/metadata/snapshot_taker.h"
 #include "broker/metadata/topic_rules.h"
 #include "broker/metadata/turns.h"
 
 namespace ackord::metadata {
 namespace {
+
+constexpr int64_t kMinMetadataSegment = 1 << 20;
 
 using Runner = coordinator::ShardRunner<MetadataShard>;
 
@@ -30,11 +33,12 @@ Uuid metadata_topic_id() {
 
 TopicPartition metadata_partition() { return {TopicName(kMetadataTopic), 0}; }
 
-// The metadata log is never cut by time or size.
-log::LogConfig metadata_log_config() {
+// The metadata log is never cut by time or size, only behind a snapshot: then its full segments go.
+log::LogConfig metadata_log_config(int64_t snapshot_bytes) {
   log::LogConfig config;
   config.retention_ms = -1;
   config.remove = false;
+  config.segment_bytes = std::max(snapshot_bytes, kMinMetadataSegment);
   return config;
 }
 
@@ -189,6 +193,7 @@ class Service : public MetadataService {
   const io::Core home_;  // of the shard; all changes happen here
   Node node_;
   std::unique_ptr<Runner> runner_;
+  std::unique_ptr<SnapshotTaker> snapshots_;
   Turns turns_;
   bool storage_failed_ = false;        // a topic's records may be lost; until the next start
   std::vector<MetadataImage> images_;  // by core; each touched by its core alone
@@ -198,9 +203,14 @@ class Service : public MetadataService {
 // ---- start-up
 
 io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> found) {
-  auto creating = logs_.create(metadata_partition(), metadata_topic_id(), metadata_log_config());
+  const int64_t snapshot_bytes = snapshot_interval_bytes(settings_.properties);
+  const log::LogConfig config = metadata_log_config(snapshot_bytes);
+  auto creating = logs_.create(metadata_partition(), metadata_topic_id(), config);
   Result<void> created = co_await std::move(creating);
   if (!created) co_return created;
+  // One that was there has not got it yet.
+  auto configuring = logs_.configure(metadata_partition(), config);
+  co_await std::move(configuring);
   std::shared_ptr<log::Partition> partition = logs_.find(metadata_partition());
   if (partition == nullptr)
     co_return error(ErrorCode::KAFKA_STORAGE_ERROR, "the metadata log cannot be opened");
@@ -209,6 +219,8 @@ io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> fo
     const std::string directory = fmt::format("{}/{}-0", settings_.log_directory, kMetadataTopic);
     Result<void> snapshot = load_snapshot(environment_.files, directory, shard);
     if (!snapshot) co_return snapshot;
+    snapshots_ = std::make_unique<SnapshotTaker>(home_, environment_.files, partition, directory,
+                                                 snapshot_bytes);
   }
   if (partition->log_start_offset() > shard.hard().snapshot_end) {
     co_return error(ErrorCode::KAFKA_STORAGE_ERROR,
@@ -219,6 +231,9 @@ io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> fo
   auto loading = runner_->load();
   Result<void> loaded = co_await std::move(loading);
   if (!loaded) co_return loaded;
+  runner_->on_applied([this] {
+    if (snapshots_) snapshots_->consider(runner_->shard(), identity());
+  });
   const bool fresh = runner_->shard().image().features().levels.empty();
   for (const log::FoundPartition& one : found) {
     if (fresh && one.name.topic != kMetadataTopic) {

@@ -22,20 +22,6 @@ void add_bootstrap(std::vector<MetadataRecord>& records) {
   }
 }
 
-protocol::PartitionRecord partition_record(const NewTopic& topic, int32_t partition,
-                                           const ShardIdentity& identity) {
-  protocol::PartitionRecord record;
-  record.partition_id = partition;
-  record.topic_id = topic.id;
-  record.replicas = {identity.node};
-  record.isr = {identity.node.value};
-  record.leader = identity.node;
-  record.leader_epoch = 0;
-  record.partition_epoch = 0;
-  record.directories = {identity.directory_id};
-  return record;
-}
-
 std::optional<std::string> owned(const std::optional<String>& text) {
   if (!text) return std::nullopt;
   return text->str();
@@ -60,6 +46,20 @@ void apply_config(MetadataImage& image, const protocol::ConfigRecord& record, Br
 }
 
 }  // namespace
+
+protocol::PartitionRecord partition_record(const Uuid& topic, int32_t partition,
+                                           int32_t leader_epoch, const ShardIdentity& identity) {
+  protocol::PartitionRecord record;
+  record.partition_id = partition;
+  record.topic_id = topic;
+  record.replicas = {identity.node};
+  record.isr = {identity.node.value};
+  record.leader = identity.node;
+  record.leader_epoch = leader_epoch;
+  record.partition_epoch = 0;
+  record.directories = {identity.directory_id};
+  return record;
+}
 
 void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId node,
                     Offset offset) {
@@ -117,6 +117,15 @@ void MetadataShard::apply_now(const Record& record, Offset offset) {
   }
 }
 
+void MetadataShard::snapshot_loaded(Offset end) {
+  hard_.snapshot_end = end;
+  // Clients know them by the log's offsets, which must not go back.
+  const Features features = hard_.image.features();
+  for (const auto& [name, level] : features.levels) {
+    hard_.image.put_feature(name, level, std::max(features.epoch, end - 1));
+  }
+}
+
 void MetadataShard::apply_soft(const Effect& effect) {
   const auto& taken = std::get<TakeProducerId>(effect);
   soft_.next_id = taken.next;
@@ -146,7 +155,7 @@ Outcome<MetadataShard, CreateTopics::Reply> MetadataShard::decide(const CreateTo
       records.emplace_back(config_record(ResourceType::kTopic, topic.name, name, value));
     }
     for (int32_t partition = 0; partition < topic.partitions; ++partition) {
-      records.emplace_back(partition_record(topic, partition, identity_));
+      records.emplace_back(partition_record(topic.id, partition, 0, identity_));
     }
   }
   std::vector<Record> made = records;

@@ -31,6 +31,10 @@ struct ShardIdentity {
 void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId node,
                     Offset offset);
 
+// A partition with its one replica on this node.
+protocol::PartitionRecord partition_record(const Uuid& topic, int32_t partition,
+                                           int32_t leader_epoch, const ShardIdentity& identity);
+
 // ---- operations
 
 // The process has come up: features of an empty log, and the registration.
@@ -129,7 +133,7 @@ class MetadataShard {
 
   // For a log whose start has been cut off: the records of its checkpoint first, through apply()
   // with offsets below `end`; then this. What the log still holds below `end` is skipped.
-  void snapshot_loaded(Offset end) { hard_.snapshot_end = end; }
+  void snapshot_loaded(Offset end);
 
   const MetadataImage& image() const { return hard_.image; }
   const HardState& hard() const { return hard_; }

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kOffsetDigits = 20;
 constexpr size_t kEpochDigits = 10;
 constexpr std::string_view kSuffix = ".checkpoint";
+// Behind the name of one that is being written, as Kafka has it.
+constexpr std::string_view kPart = ".part";
 // Far above any batch of a snapshot.
 constexpr size_t kMaxUncompressed = 1u << 30;
 
@@ -65,22 +67,67 @@ std::optional<std::pair<Offset, int32_t>> parse_snapshot_name(std::string_view n
   return parsed;
 }
 
-Result<void> load_snapshot(io::FileSystem& files, const std::string& directory,
-                           MetadataShard& shard) {
-  if (!files.is_directory(directory)) return {};
+std::string snapshot_name(Offset end, int32_t epoch) {
+  return fmt::format("{:020}-{:010}{}", end, epoch, kSuffix);
+}
+
+Result<std::optional<StoredSnapshot>> read_newest_snapshot(io::FileSystem& files,
+                                                           const std::string& directory) {
+  std::optional<StoredSnapshot> none;
+  if (!files.is_directory(directory)) return none;
   const auto names = files.list(directory);
   if (!names) return names.error();
   std::string newest;  // the names sort as their numbers do
   for (const std::string& name : *names) {
     if (parse_snapshot_name(name)) newest = std::max(newest, name);
   }
-  if (newest.empty()) return {};
-  const std::string path = directory + "/" + newest;
-  const auto bytes = read_file(files, path);
+  if (newest.empty()) return none;
+  StoredSnapshot found;
+  found.path = directory + "/" + newest;
+  found.end = parse_snapshot_name(newest)->first;
+  auto bytes = read_file(files, found.path);
   if (!bytes) return bytes.error();
-  std::span<const std::byte> left(*bytes);
+  found.bytes = std::move(*bytes);
+  return std::optional<StoredSnapshot>(std::move(found));
+}
+
+Result<void> store_snapshot(io::FileSystem& files, const std::string& directory,
+                            const std::string& name, std::span<const std::byte> bytes) {
+  const std::string path = directory + "/" + name;
+  const std::string part = path + std::string(kPart);
+  auto file = files.open(part, io::OpenMode::kCreate);
+  if (!file) return file.error();
+  auto done = (*file)->truncate(0);
+  if (done) done = (*file)->pwritev(std::span(&bytes, 1), 0);
+  if (done) done = (*file)->datasync_now();
+  if (done) done = files.rename(part, path);
+  if (done) done = files.sync_directory_now(directory);
+  return done;
+}
+
+Result<void> remove_old_snapshots(io::FileSystem& files, const std::string& directory, Offset end) {
+  const auto names = files.list(directory);
+  if (!names) return names.error();
+  for (const std::string& name : *names) {
+    const auto parsed = parse_snapshot_name(name);
+    const bool old = (parsed && parsed->first < end) || name.ends_with(kPart);
+    if (!old) continue;
+    auto removed = files.remove(directory + "/" + name);
+    if (!removed) return removed;
+  }
+  return {};
+}
+
+Result<void> load_snapshot(io::FileSystem& files, const std::string& directory,
+                           MetadataShard& shard) {
+  const auto newest = read_newest_snapshot(files, directory);
+  if (!newest) return newest.error();
+  if (!*newest) return {};
+  const std::string& path = (*newest)->path;
+  const std::vector<std::byte>& bytes = (*newest)->bytes;
+  std::span<const std::byte> left(bytes);
   while (!left.empty()) {
-    const size_t at = bytes->size() - left.size();
+    const size_t at = bytes.size() - left.size();
     auto corrupt = [&path, at](std::string_view why) {
       return error(ErrorCode::CORRUPT_MESSAGE, fmt::format("{} at byte {}: {}", path, at, why));
     };
@@ -93,7 +140,7 @@ Result<void> load_snapshot(io::FileSystem& files, const std::string& directory,
       return corrupt(applied.error().message);
     left = left.subspan(header->size());
   }
-  shard.snapshot_loaded(parse_snapshot_name(newest)->first);
+  shard.snapshot_loaded((*newest)->end);
   return {};
 }
 

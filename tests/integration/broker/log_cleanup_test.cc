@@ -2,8 +2,8 @@
 // retention; and configs that count at once.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <map>
-#include <set>
 
 #include "protocol/generated/delete_records_request.h"
 #include "protocol/generated/delete_records_response.h"
@@ -187,6 +187,39 @@ TEST(LogCleanup, DeleteRecordsIsRefusedAsKafkaDoes) {
             refused(ErrorCode::INVALID_TOPIC_EXCEPTION));
   EXPECT_EQ(delete_records(client, "c", 99), refused(ErrorCode::POLICY_VIOLATION));
   EXPECT_EQ(delete_records(client, "b", 1), std::pair(ErrorCode::NONE, Offset{1}));
+}
+
+// Every change is followed by a snapshot, after which the log begins behind it.
+TEST(LogCleanup, MetadataSnapshotsLoseNothingThroughKills) {
+  BrokerProcess broker(Settings{{"metadata.log.max.record.bytes.between.snapshots", "1"}});
+  RawClient client(broker.port());
+  std::vector<Topic> topics;
+  for (int i = 0; i < 8; ++i) {
+    topics.push_back(create_topic(client, "t" + std::to_string(i), 1 + i % 3));
+    put(client, topics.back(), {"k=" + std::to_string(i)});
+    set_topic_configs(client, topics.back(), {{"retention.ms", std::to_string(1'000'000 + i)}});
+    set_group_configs(client, "g", {{"share.session.timeout.ms", std::to_string(50'000 + i)}});
+    if (i % 2 == 0) continue;
+    broker.crash();
+    client = RawClient(broker.port());
+    for (const Topic& topic : topics) {
+      const Topic found = find_topic(client, topic.name);
+      EXPECT_EQ(found.id, topic.id);
+      EXPECT_EQ(found.partitions, topic.partitions);
+      EXPECT_EQ(all(client, topic).size(), 1u);
+    }
+  }
+  const auto snapshots = [&broker] {
+    std::vector<std::string> names;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(broker.directory() + "/__cluster_metadata-0")) {
+      if (entry.path().extension() == ".checkpoint") names.push_back(entry.path().filename());
+    }
+    return names;
+  };
+  poll_until("one snapshot is left", [&] { return snapshots().size() == 1; });
+  EXPECT_EQ(broker.stop(), 0);
+  broker.start();
 }
 
 // A fetch below the new log start that waits for more bytes need not wait for them any more.

@@ -1,0 +1,124 @@
+#include "broker/metadata/snapshot_taker.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "broker/base/logging.h"
+#include "broker/metadata/metadata_snapshot.h"
+
+namespace ackord::metadata {
+namespace {
+
+constexpr int64_t kReadBytes = 4 << 20;
+
+constexpr std::string_view kInterval = "metadata.log.max.record.bytes.between.snapshots";
+constexpr int64_t kDefaultInterval = 20 << 20;
+
+}  // namespace
+
+int64_t snapshot_interval_bytes(const std::map<std::string, std::string, std::less<>>& properties) {
+  const auto given = properties.find(kInterval);
+  if (given == properties.end()) return kDefaultInterval;
+  int64_t bytes = 0;
+  const char* end = given->second.data() + given->second.size();
+  const auto [at, failed] = std::from_chars(given->second.data(), end, bytes);
+  return failed == std::errc() && at == end ? bytes : kDefaultInterval;
+}
+
+void SnapshotTaker::consider(const MetadataShard& shard, const ShardIdentity& identity) {
+  const auto size = static_cast<int64_t>(partition_->size_bytes());
+  // Less than then: old segments have gone.
+  size_then_ = std::min(size_then_, size);
+  if (taking_ || shard.hard().in_transaction || size - size_then_ < every_bytes_) return;
+  taking_ = true;
+  size_then_ = size;
+  SnapshotSource source;
+  source.image = shard.image();
+  source.next_producer_id = shard.hard().next_producer_id;
+  source.broker_epoch = shard.hard().broker_epoch;
+  source.identity = identity;
+  source.end = partition_->log_end_offset();
+  source.end_epoch = partition_->leader_epoch();
+  source.now_ms = home_.clock.now().wall_ms;
+  io::spawn(home_.executor, take(this, std::move(source)));
+}
+
+io::Task<void> SnapshotTaker::take(SnapshotTaker* self, SnapshotSource source) {
+  const Offset end = source.end;
+  auto writer = std::make_shared<SnapshotWriter>(std::move(source));
+  auto gathering = gather(self, writer, end);
+  Result<void> done = co_await std::move(gathering);
+  if (done) {
+    auto finishing = finish(self, writer, end);
+    done = co_await std::move(finishing);
+  }
+  if (done) {
+    base::log_info("metadata snapshot written end={}", end);
+  } else {
+    base::log_warn("metadata snapshot not written why=\"{}\"", done.error().message);
+  }
+  self->taking_ = false;
+}
+
+// What the records that the image does not stand for were, from the log and the snapshot before.
+io::Task<Result<void>> SnapshotTaker::gather(SnapshotTaker* self,
+                                             std::shared_ptr<SnapshotWriter> writer, Offset end) {
+  auto waiting = self->partition_->durable(end);
+  Result<void> durable = co_await std::move(waiting);
+  if (!durable) co_return durable;
+  auto done = std::make_shared<Result<void>>();
+  auto before = std::make_shared<Offset>(0);
+  std::function<void()> reading_snapshot = [self, writer, done, before] {
+    auto newest = read_newest_snapshot(self->files_, self->directory_);
+    if (!newest) {
+      *done = newest.error();
+    } else if (*newest) {
+      *before = (*newest)->end;
+      *done = writer->add_snapshot((*newest)->bytes);
+    }
+  };
+  auto first = self->files_.blocking(std::move(reading_snapshot));
+  co_await std::move(first);
+  if (!*done) co_return *done;
+  Offset next = std::max(*before, self->partition_->log_start_offset());
+  while (next < end) {
+    auto reading = self->partition_->read_all(next, kReadBytes);
+    auto read = std::make_shared<log::ReadResult>(co_await std::move(reading));
+    if (read->error != ErrorCode::NONE) co_return error(read->error);
+    if (read->batches.empty()) co_return error(ErrorCode::CORRUPT_MESSAGE, "nothing can be read");
+    const Offset from = next;
+    std::function<void()> adding = [writer, read, done, from] {
+      *done = writer->add_log(read->records.copy(), from);
+    };
+    auto added = self->files_.blocking(std::move(adding));
+    co_await std::move(added);
+    if (!*done) co_return *done;
+    next = read->batches.back().last_offset + 1;
+  }
+  co_return Result<void>();
+}
+
+// The snapshot first, durable, then the log's new start, then what both make superfluous.
+io::Task<Result<void>> SnapshotTaker::finish(SnapshotTaker* self,
+                                             std::shared_ptr<SnapshotWriter> writer, Offset end) {
+  auto done = std::make_shared<Result<void>>();
+  std::function<void()> writing = [self, writer, done] {
+    auto written = writer->write(self->files_, self->directory_);
+    if (!written) *done = written.error();
+  };
+  auto write = self->files_.blocking(std::move(writing));
+  co_await std::move(write);
+  if (!*done) co_return *done;
+  auto deleting = self->partition_->delete_records(end);
+  Result<Offset> deleted = co_await std::move(deleting);
+  if (!deleted) co_return deleted.error();
+  std::function<void()> removing = [self, done, end] {
+    *done = remove_old_snapshots(self->files_, self->directory_, end);
+  };
+  auto remove = self->files_.blocking(std::move(removing));
+  co_await std::move(remove);
+  co_return *done;
+}
+
+}  // namespace ackord::metadata

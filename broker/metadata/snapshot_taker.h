@@ -1,0 +1,53 @@
+// SnapshotTaker: keeps the metadata log from growing for ever. When enough has been written since
+// the last snapshot (metadata.log.max.record.bytes.between.snapshots), it writes one of the state
+// as it is, and then lets the log begin there. A crash at any point leaves a log and a snapshot
+// that belong together.
+// Threads: the core of the metadata log; the work is a pool thread's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "broker/io/core.h"
+#include "broker/log/partition.h"
+#include "broker/metadata/snapshot_writer.h"
+
+namespace ackord::metadata {
+
+// metadata.log.max.record.bytes.between.snapshots of server.properties, or its default.
+int64_t snapshot_interval_bytes(const std::map<std::string, std::string, std::less<>>& properties);
+
+class SnapshotTaker {
+ public:
+  // `directory`: the metadata partition's folder. Both outlive it, and so do its tasks.
+  SnapshotTaker(const io::Core& home, io::FileSystem& files,
+                std::shared_ptr<log::Partition> partition, std::string directory,
+                int64_t every_bytes)
+      : home_(home),
+        files_(files),
+        partition_(std::move(partition)),
+        directory_(std::move(directory)),
+        every_bytes_(every_bytes) {}
+  SnapshotTaker(const SnapshotTaker&) = delete;
+
+  // After a change of `shard`. Nothing else of it happens before this returns.
+  void consider(const MetadataShard& shard, const ShardIdentity& identity);
+
+ private:
+  static io::Task<void> take(SnapshotTaker* self, SnapshotSource source);
+  static io::Task<Result<void>> gather(SnapshotTaker* self, std::shared_ptr<SnapshotWriter> writer,
+                                       Offset end);
+  static io::Task<Result<void>> finish(SnapshotTaker* self, std::shared_ptr<SnapshotWriter> writer,
+                                       Offset end);
+
+  io::Core home_;
+  io::FileSystem& files_;
+  std::shared_ptr<log::Partition> partition_;
+  std::string directory_;
+  int64_t every_bytes_;
+  int64_t size_then_ = 0;  // of the log, at the last snapshot
+  bool taking_ = false;
+};
+
+}  // namespace ackord::metadata
