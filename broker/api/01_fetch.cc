@@ -1,18 +1,20 @@
 // Fetch (key 1), versions 4-18.
 //   v4  isolation level      v5  log start offset     v7  sessions (KIP-227)     v9  current leader
 //   epoch v11 rack, preferred replica (always -1: one node)  v12 flexible, diverging epoch
-//   (followers only) v13 topic ids            v15 replica state         v16 node endpoints v17
+//   (KIP-595)        v13 topic ids            v15 replica state         v16 node endpoints v17
 //   directory id, v18 high watermark
 // Long poll: answers when MinBytes are there, when MaxWaitMs is over, or at once when a partition
 // has an error. The first partition that has data gives at least one whole batch, whatever the
 // limits; the others obey them. Sessions: fetch_session.h. An incremental answer has only the
 // partitions with records, an error or moved positions.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "broker/api/by_core.h"
+#include "broker/api/fetch_reading.h"
 #include "broker/api/fetch_session.h"
 #include "broker/api/handlers.h"
 #include "broker/log/log_service.h"
@@ -28,56 +30,20 @@ using protocol::FetchResponse;
 
 constexpr int32_t kInitialEpoch = 0;
 constexpr int32_t kFinalEpoch = -1;
-
-struct Read {
-  TopicPartition partition;
-  ErrorCode error = ErrorCode::NONE;  // known before the log is asked
-  int32_t current_leader_epoch = -1;
-  log::ReadSpec spec;
-  std::shared_ptr<io::Wakeup> wakeup;  // subscribed before reading; null: nobody will wait
-};
-
-struct Reading {
-  log::LogService& logs;
-  io::Task<std::vector<log::ReadResult>> operator()(std::vector<Read> reads) {
-    std::vector<log::ReadResult> results;
-    results.reserve(reads.size());
-    for (Read& read : reads) {
-      log::ReadResult result;
-      result.error = read.error;
-      std::shared_ptr<log::Partition> partition;
-      if (result.error == ErrorCode::NONE) {
-        partition = logs.find(read.partition);
-        if (!partition) {
-          result.error = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-        } else if (read.current_leader_epoch != -1 &&
-                   read.current_leader_epoch != partition->leader_epoch()) {
-          result.error = read.current_leader_epoch < partition->leader_epoch()
-                             ? ErrorCode::FENCED_LEADER_EPOCH
-                             : ErrorCode::UNKNOWN_LEADER_EPOCH;
-        }
-      }
-      if (result.error == ErrorCode::NONE) {
-        if (read.wakeup) partition->on_advance().subscribe(read.wakeup);
-        auto reading = partition->read(read.spec);
-        result = co_await std::move(reading);
-      }
-      results.push_back(std::move(result));
-    }
-    co_return results;
-  }
-};
+constexpr int16_t kFirstWithLeader = 16;
+constexpr int16_t kFirstWithReplicaState = 15;
 
 struct Limits {
   int64_t max_bytes;
   int64_t min_bytes;
   int64_t deadline_ms;
   log::Isolation isolation;
+  bool from_replica;
 };
 
 // The whole-request limit, in the order of the targets: what does not fit is left for the next
 // request. Returns the bytes that stay.
-int64_t apply_limit(const std::vector<FetchTarget*>& targets, std::vector<log::ReadResult>& results,
+int64_t apply_limit(const std::vector<FetchTarget*>& targets, std::vector<FetchResult>& results,
                     int64_t max_bytes) {
   int64_t total = 0;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -109,7 +75,9 @@ std::vector<Read> reads_for(RequestContext& context, const std::vector<FetchTarg
     } else {
       read.partition = {topic->name, target->partition};
     }
+    read.from_replica = limits.from_replica;
     read.current_leader_epoch = target->current_leader_epoch;
+    read.last_fetched_epoch = target->last_fetched_epoch;
     read.spec = {target->fetch_offset, std::min<int64_t>(target->max_bytes, limits.max_bytes), true,
                  limits.isolation, false};
     read.wakeup = wakeup;
@@ -118,9 +86,15 @@ std::vector<Read> reads_for(RequestContext& context, const std::vector<FetchTarg
   return reads;
 }
 
-io::Task<std::vector<log::ReadResult>> poll(RequestContext& context,
-                                            const std::vector<FetchTarget*>& targets,
-                                            Limits limits) {
+// An error says nothing else of the partition (as Kafka).
+FetchResult without_positions(FetchResult result) {
+  result.high_watermark = result.last_stable_offset = result.log_start_offset = -1;
+  result.records = Records();
+  return result;
+}
+
+io::Task<std::vector<FetchResult>> poll(RequestContext& context,
+                                        const std::vector<FetchTarget*>& targets, Limits limits) {
   log::LogService& logs = context.services.log;
   Reading work{logs};
   auto core_of = [&logs](const Read& read) -> const io::Core& {
@@ -135,17 +109,26 @@ io::Task<std::vector<log::ReadResult>> poll(RequestContext& context,
       wakeup = io::Wakeup::make(core.executor, core.clock);
       context.client->on_gone.subscribe(wakeup);
     }
-    auto running =
-        by_core<log::ReadResult>(reads_for(context, targets, limits, wakeup), core_of, work);
-    std::vector<log::ReadResult> results = co_await std::move(running);
+    auto running = by_core<FetchResult>(reads_for(context, targets, limits, wakeup), core_of, work);
+    std::vector<FetchResult> results = co_await std::move(running);
     const int64_t bytes = apply_limit(targets, results, limits.max_bytes);
-    const bool failed = std::any_of(results.begin(), results.end(), [](const log::ReadResult& r) {
-      return r.error != ErrorCode::NONE;
-    });
-    if (!may_wait || failed || bytes >= limits.min_bytes) co_return results;
+    const bool ends =
+        targets.empty() || std::any_of(results.begin(), results.end(), [](const FetchResult& r) {
+          return r.error != ErrorCode::NONE || r.diverging;
+        });
+    for (FetchResult& result : results) {
+      if (result.error != ErrorCode::NONE) result = without_positions(std::move(result));
+    }
+    if (!may_wait || ends || bytes >= limits.min_bytes) co_return results;
     auto waiting = wakeup->wait_until(limits.deadline_ms);
     (void)co_await std::move(waiting);
   }
+}
+
+bool is_replica(const FetchRequest& request, int16_t version) {
+  const BrokerId id =
+      version >= kFirstWithReplicaState ? request.replica_state.replica_id : request.replica_id;
+  return id.value >= 0;
 }
 
 FetchTarget target_of(const FetchRequest::FetchTopic& topic,
@@ -161,7 +144,12 @@ FetchTarget target_of(const FetchRequest::FetchTopic& topic,
   return target;
 }
 
-FetchResponse::PartitionData partition_data(const FetchTarget& target, log::ReadResult& result,
+bool is_unknown(ErrorCode error) {
+  return error == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION || error == ErrorCode::UNKNOWN_TOPIC_ID;
+}
+
+FetchResponse::PartitionData partition_data(const RequestContext& context,
+                                            const FetchTarget& target, FetchResult& result,
                                             log::Isolation isolation) {
   FetchResponse::PartitionData data;
   data.partition_index = target.partition;
@@ -169,22 +157,54 @@ FetchResponse::PartitionData partition_data(const FetchTarget& target, log::Read
   data.high_watermark = result.high_watermark;
   data.last_stable_offset = result.last_stable_offset;
   data.log_start_offset = result.log_start_offset;
-  // The schema's default is an empty list; a reader of everything is told null.
-  data.aborted_transactions.reset();
+  // The schema's default is an empty list, which is what stands beside a partition that is not
+  // known; a reader of everything is told null.
+  if (!is_unknown(result.error)) data.aborted_transactions.reset();
   if (isolation == log::Isolation::kReadCommitted && result.error == ErrorCode::NONE) {
     auto& aborted = data.aborted_transactions.emplace();
     for (const auto& one : result.aborted) aborted.push_back({one.producer_id, one.first_offset});
+  }
+  if (result.diverging) {
+    data.diverging_epoch.epoch = result.diverging->first;
+    data.diverging_epoch.end_offset = result.diverging->second;
+  }
+  if (result.leader_epoch >= 0 && context.api_version >= kFirstWithLeader) {
+    data.current_leader.leader_id = context.services.metadata.this_node().id;
+    data.current_leader.leader_epoch = result.leader_epoch;
   }
   data.records = std::move(result.records);
   return data;
 }
 
 // Whether an incremental answer must name this partition.
-bool has_news(const FetchTarget& target, const log::ReadResult& result) {
+bool has_news(const FetchTarget& target, const FetchResult& result) {
   return result.error != ErrorCode::NONE || result.records.size() != 0 || !target.told ||
          target.told_high_watermark != result.high_watermark ||
          target.told_last_stable_offset != result.last_stable_offset ||
          target.told_log_start_offset != result.log_start_offset;
+}
+
+// A partition that is named again is asked for once, in its first place, as it was named last.
+struct TargetKey {
+  TopicName topic;
+  Uuid topic_id;
+  int32_t partition;
+  friend auto operator<=>(const TargetKey&, const TargetKey&) = default;
+};
+std::vector<FetchTarget> distinct_targets(const FetchRequest& request) {
+  std::vector<FetchTarget> targets;
+  std::map<TargetKey, size_t> places;
+  for (const auto& topic : request.topics) {
+    for (const auto& partition : topic.partitions) {
+      const auto [at, is_new] = places.emplace(
+          TargetKey{topic.topic, topic.topic_id, partition.partition}, targets.size());
+      if (is_new)
+        targets.push_back(target_of(topic, partition));
+      else
+        targets[at->second] = target_of(topic, partition);
+    }
+  }
+  return targets;
 }
 
 FetchResponse::FetchableTopicResponse& topic_entry(FetchResponse& response,
@@ -272,17 +292,25 @@ io::Task<Opened> open_session(RequestContext& context, const FetchRequest& reque
       for (const int32_t partition : topic.partitions)
         opened.session->forget(topic.topic, topic.topic_id, partition);
     }
+    // One that has nothing left ends (KIP-227); it has been taken out already.
+    if (opened.incremental && opened.session->size() == 0) {
+      auto removing =
+          io::on(executor_of(context, opened.session->id()),
+                 remove_session(sessions_of(context, opened.session->id()), opened.session->id()));
+      (void)co_await std::move(removing);
+      opened.session.reset();
+    }
   }
   co_return opened;
 }
 
-void answer_session(FetchResponse& response, Opened& opened, std::vector<log::ReadResult>& results,
-                    log::Isolation isolation) {
+void answer_session(const RequestContext& context, FetchResponse& response, Opened& opened,
+                    std::vector<FetchResult>& results, log::Isolation isolation) {
   FetchSession& session = *opened.session;
   response.session_id = session.id();
   std::vector<std::list<FetchTarget>::iterator> with_data;
   auto at = session.targets().begin();
-  for (log::ReadResult& result : results) {
+  for (FetchResult& result : results) {
     FetchTarget& target = *at;
     if (!opened.incremental || has_news(target, result)) {
       if (result.records.size() != 0) with_data.push_back(at);
@@ -290,7 +318,8 @@ void answer_session(FetchResponse& response, Opened& opened, std::vector<log::Re
       target.told_high_watermark = result.high_watermark;
       target.told_last_stable_offset = result.last_stable_offset;
       target.told_log_start_offset = result.log_start_offset;
-      topic_entry(response, target).partitions.push_back(partition_data(target, result, isolation));
+      topic_entry(response, target)
+          .partitions.push_back(partition_data(context, target, result, isolation));
     }
     ++at;
   }
@@ -312,9 +341,7 @@ io::Task<FetchResponse> handle(RequestContext& context, FetchRequest request) {
   if (opened.session) {
     for (FetchTarget& target : opened.session->targets()) targets.push_back(&target);
   } else {
-    for (const auto& topic : request.topics) {
-      for (const auto& partition : topic.partitions) own.push_back(target_of(topic, partition));
-    }
+    own = distinct_targets(request);
     for (FetchTarget& target : own) targets.push_back(&target);
   }
   const int32_t fetch_max_bytes = context.services.metadata.broker_config().fetch_max_bytes;
@@ -322,17 +349,18 @@ io::Task<FetchResponse> handle(RequestContext& context, FetchRequest request) {
   // What the limit never lets through is not waited for.
   const Limits limits{max_bytes, std::min(request.min_bytes, max_bytes),
                       context.core.clock.now().steady_ms + std::max(request.max_wait_ms, 0),
-                      static_cast<log::Isolation>(request.isolation_level == 1)};
+                      static_cast<log::Isolation>(request.isolation_level == 1),
+                      is_replica(request, context.api_version)};
   auto polling = poll(context, targets, limits);
-  std::vector<log::ReadResult> results = co_await std::move(polling);
+  std::vector<FetchResult> results = co_await std::move(polling);
   if (!opened.session) {
     for (size_t i = 0; i < targets.size(); ++i) {
       topic_entry(response, *targets[i])
-          .partitions.push_back(partition_data(*targets[i], results[i], limits.isolation));
+          .partitions.push_back(partition_data(context, *targets[i], results[i], limits.isolation));
     }
     co_return response;
   }
-  answer_session(response, opened, results, limits.isolation);
+  answer_session(context, response, opened, results, limits.isolation);
   const int32_t id = opened.session->id();
   auto putting = io::on(executor_of(context, id),
                         put_session_back(sessions_of(context, id), std::move(opened.session),
