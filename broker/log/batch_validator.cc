@@ -64,8 +64,6 @@ bool check_frame(const ClientAppend& request, const LogConfig& config, BatchHead
                   fmt::format("the batch of {} bytes exceeds max.message.bytes of {}",
                               header.size(), config.max_message_bytes));
   }
-  // A base offset is the client's business and is replaced, so the checksum is all that counts
-  // here.
   const uint32_t crc = protocol::crc32c(bytes.subspan(format::kAttributes));
   if (crc != header.crc) {
     return refuse(refusal, ErrorCode::CORRUPT_MESSAGE,
@@ -78,6 +76,10 @@ bool check_header(const BatchHeader& header, AppendResult& refusal) {
   const auto invalid = [&refusal](std::string why) {
     return refuse(refusal, ErrorCode::INVALID_RECORD, std::move(why));
   };
+  if (header.base_offset != 0) {
+    return invalid(
+        fmt::format("the batch's base offset should be 0, but it is {}", header.base_offset));
+  }
   if (header.control()) return invalid("clients are not allowed to write control records");
   if (header.records_count <= 0)
     return invalid(fmt::format("invalid record count {}", header.records_count));
@@ -102,8 +104,10 @@ bool check_header(const BatchHeader& header, AppendResult& refusal) {
 // Why the log does not take this timestamp; nullopt when it does.
 std::optional<std::string> bad_timestamp(const BatchHeader& header, const LogConfig& config,
                                          TimeMs timestamp, TimeMs now_ms) {
-  if (config.log_append_time) return std::nullopt;
-  if (header.log_append_time()) return "a client may not set LogAppendTime";
+  if (config.log_append_time) {
+    if (header.log_append_time()) return "a client may not set LogAppendTime";
+    return std::nullopt;
+  }
   if (timestamp == format::kNoTimestamp) return std::nullopt;
   // A timestamp is whatever a client sent, so nothing is added to it.
   const TimeMs earliest = std::max<TimeMs>(now_ms, 0) - config.timestamp_before_max_ms;
@@ -172,7 +176,10 @@ bool validate(const ClientAppend& request, const LogConfig& config, TimeMs now_m
   BatchHeader& header = out.header;
   if (!check_frame(request, config, header, refusal) || !check_header(header, refusal))
     return false;
-  header.base_offset = 0;  // whatever the client wrote there
+  if (header.log_append_time() && !config.log_append_time) {
+    header.attributes &= static_cast<int16_t>(~format::kLogAppendTime);
+    out.new_crc = true;
+  }
   out.body = request.records.subspan(format::kHeaderSize);
 
   thread_local std::vector<std::byte> buffer;  // decompression reuses its capacity

@@ -29,9 +29,8 @@ TEST_F(AppendReadTest, AnAppendIsVisibleOnceItIsDurable) {
   EXPECT_THAT(values(1), ElementsAre("b"));
 }
 
-TEST_F(AppendReadTest, OffsetsAndEpochOfTheClientAreReplaced) {
+TEST_F(AppendReadTest, TheEpochOfTheClientIsReplaced) {
   protocol::BatchOptions options;
-  options.base_offset = 77;
   options.leader_epoch = 12345;
   protocol::BatchBuilder builder(options);
   builder.add(core->clock.now().wall_ms, std::nullopt, bytes_of("v"));

@@ -50,6 +50,7 @@ TEST_F(ValidationTest, Matrix) {
   cut.pop_back();
   EXPECT_EQ(refused(cut).error, ErrorCode::CORRUPT_MESSAGE);
   EXPECT_EQ(refused(with(format::kAttributes, format::kControl)).error, ErrorCode::INVALID_RECORD);
+  EXPECT_EQ(refused(with(format::kBaseOffset, int64_t{7})).error, ErrorCode::INVALID_RECORD);
   EXPECT_EQ(refused(with(format::kLastOffsetDelta, 2)).error, ErrorCode::INVALID_RECORD);
   EXPECT_EQ(refused(with(format::kRecordsCount, 0)).error, ErrorCode::INVALID_RECORD);
   EXPECT_EQ(refused(with(format::kRecordsCount, -1)).error, ErrorCode::INVALID_RECORD);
@@ -122,6 +123,19 @@ TEST_F(ValidationTest, MaxTimestampIsRecomputed) {
   EXPECT_EQ(result.batches[0].max_timestamp, 3);
   EXPECT_EQ(result.batches[1].max_timestamp, 3);
   EXPECT_EQ(values(0).size(), 6u);  // checks the checksums
+}
+
+TEST_F(ValidationTest, AClientThatSaysLogAppendTime) {
+  const auto batch = with(format::kAttributes, format::kLogAppendTime);
+  EXPECT_EQ(append(batch).error, ErrorCode::NONE);
+  settle();
+  const auto stored = read(0).records.copy();
+  EXPECT_FALSE(protocol::parse_header(stored)->log_append_time()) << "it is the topic's to say";
+  EXPECT_EQ(values(0).size(), 2u);  // checks the checksum
+  config.log_append_time = true;
+  partition->configure(config);
+  EXPECT_EQ(append(batch).error, ErrorCode::INVALID_TIMESTAMP);
+  EXPECT_EQ(partition->log_end_offset(), 2);
 }
 
 TEST_F(ValidationTest, LogAppendTime) {
