@@ -106,6 +106,7 @@ AssemblySettings Broker::assembly_settings(const Config& config) {
   settings.metadata.rack = config.find("broker.rack");
   settings.metadata.listeners = advertised_;
   settings.metadata.properties = config.given();
+  settings.metadata.properties.emplace("node.id", std::to_string(config.node_id()));
   return settings;
 }
 

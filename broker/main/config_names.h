@@ -1,6 +1,6 @@
-// The names that server.properties may have besides those of metadata/config_tables.h: what main
-// itself acts on (sockets, listeners, cores), and what has a meaning in Kafka only. The latter are
-// checked and otherwise ignored, so that a Kafka's file can be used as it is.
+// The names that server.properties may have besides those of metadata/config_tables.h: Ackord's own
+// `cores`, and Kafka's internal ones, which DescribeConfigs does not tell. The latter are checked
+// and otherwise ignored, so that a Kafka's file can be used as it is.
 #pragma once
 
 #include <span>

@@ -1,6 +1,9 @@
-#include <limits>
+#include "broker/metadata/config_tables_broker.h"
 
-#include "broker/metadata/config_tables.h"
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <vector>
 
 // The tables, each sorted by name. A row: name, type, default, check (range or allowed values), the
 // broker-level config that gives the value where none is set, kind, documentation.
@@ -245,6 +248,16 @@ constexpr ConfigDef kBrokerConfigs[] = {
 
 }  // namespace
 
-std::span<const ConfigDef> broker_config_defs() { return kBrokerConfigs; }
+std::span<const ConfigDef> broker_config_defs() {
+  static const std::vector<ConfigDef> all = [] {
+    const auto others = other_broker_config_defs();
+    std::vector<ConfigDef> joined;
+    std::merge(std::begin(kBrokerConfigs), std::end(kBrokerConfigs), others.begin(), others.end(),
+               std::back_inserter(joined),
+               [](const ConfigDef& a, const ConfigDef& b) { return a.name < b.name; });
+    return joined;
+  }();
+  return all;
+}
 
 }  // namespace ackord::metadata

@@ -55,6 +55,8 @@ std::optional<double> parse_double(std::string_view text) {
 std::string show_double(double number) {
   std::string text = fmt::format("{}", number);
   if (std::isfinite(number) && text.find_first_of(".e") == std::string::npos) text += ".0";
+  const size_t exponent = text.find('e');
+  if (exponent != std::string::npos) text.replace(exponent, text[exponent + 1] == '+' ? 2 : 1, "E");
   return text;
 }
 
