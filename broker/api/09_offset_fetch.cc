@@ -1,6 +1,7 @@
 // OffsetFetch (key 9), versions 1-10: what groups have committed.
 //   v2  all topics (null), error of the group   v3 throttle time   v5 leader epoch   v6 flexible
-//   v7  require_stable (KIP-447)   v8 several groups   v9 member and epoch (KIP-848)   v10 topic ids
+//   v7  require_stable (KIP-447)   v8 several groups   v9 member and epoch (KIP-848)
+//   v10 topic ids
 // Nothing committed is offset -1 without an error; so is a group, and up to v9 a topic, that does
 // not exist. With require_stable an offset that an open transaction may change is
 // UNSTABLE_OFFSET_COMMIT.

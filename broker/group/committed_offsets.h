@@ -45,8 +45,8 @@ class CommittedOffsets {
   // The epoch of the producer's transaction that is open here.
   std::optional<int16_t> open_epoch(ProducerId producer) const;
 
-  // Committed offsets whose time is over, of whole groups behind `after` until `budget` offsets have
-  // been looked at. An offset that brought its own expiry has that one, any other lasts
+  // Committed offsets whose time is over, of whole groups behind `after` until `budget` offsets
+  // have been looked at. An offset that brought its own expiry has that one, any other lasts
   // `retention_ms` from its commit; where a transaction has one staged it stays.
   struct Expired {
     std::vector<std::pair<std::string, TopicPartition>> offsets;

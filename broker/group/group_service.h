@@ -87,7 +87,8 @@ struct OffsetToCommit {
   int32_t leader_epoch = -1;
   std::string metadata;
 };
-// On whose behalf offsets are committed. With nothing set: on nobody's, for a group without members.
+// On whose behalf offsets are committed. With nothing set: on nobody's, for a group without
+// members.
 struct OffsetCommitter {
   int32_t generation_or_member_epoch = -1;
   std::string member;
@@ -100,8 +101,8 @@ struct OffsetsToCommit {
   GroupId group;
   OffsetCommitter committer;
   std::vector<OffsetToCommit> offsets;  // none: only the committer is checked
-  // False below version 9 of OffsetCommit and below version 6 of TxnOffsetCommit: where the group is
-  // not known, ILLEGAL_GENERATION stands for GROUP_ID_NOT_FOUND.
+  // False below version 9 of OffsetCommit and below version 6 of TxnOffsetCommit: where the group
+  // is not known, ILLEGAL_GENERATION stands for GROUP_ID_NOT_FOUND.
   bool knows_group_id_not_found = true;
   // Versions 2-4 of OffsetCommit may set a time to live; absent: the broker's retention.
   std::optional<int64_t> retention_ms;
