@@ -1,0 +1,103 @@
+// The way back: a directory of Kafka's that Ackord has served and written to is opened by a Kafka
+// again, which serves all of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "tests/integration/kafka_data/kafka_data.h"
+#include "tests/integration/support/share_member.h"
+#include "tests/integration/support/txn_producer.h"
+
+namespace ackord::integration {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kNoKafka = 77;
+
+int run_peer(const std::string& command) {
+  const int status = std::system((std::string(ACKORD_KAFKA_PEER) + "/" + command).c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// A Kafka on the directory, until the object goes away.
+class Kafka {
+ public:
+  explicit Kafka(const std::string& directory) : directory_(directory), port_(free_port()) {
+    status_ = run_peer("start '" + directory_ + "' " + std::to_string(port_) +
+                       " offsets.retention.minutes=10000000" +
+                       " transactional.id.expiration.ms=2147483647" +
+                       " transaction.max.timeout.ms=2147483647 >/dev/null");
+  }
+  Kafka(const Kafka&) = delete;
+  ~Kafka() { run_peer("stop '" + directory_ + "'"); }
+
+  int status() const { return status_; }
+  uint16_t port() const { return port_; }
+
+ private:
+  std::string directory_;
+  uint16_t port_;
+  int status_ = 0;
+};
+
+// What there is to compare, topic by topic and group by group.
+Lines everything(KafkaData& data, RawClient& client, const Topic& added) {
+  Lines all;
+  const auto add = [&](const std::string& topic, int32_t partition) {
+    all.push_back("records of " + topic + "-" + std::to_string(partition));
+    for (std::string& line : data.records(client, topic, partition)) all.push_back(line);
+  };
+  for (const auto& [name, topic] : object_in(data.expected(), "topics")) {
+    for (const json::value& partition : array_in(topic.as_object(), "partitions"))
+      add(std::string(name), static_cast<int32_t>(number(partition.as_object(), "partition")));
+  }
+  add(added.name, 0);
+  for (const auto& [name, group] : object_in(data.expected(), "groups")) {
+    const bool share = text(group.as_object(), "type") == "Share";
+    all.push_back("offsets of " + std::string(name));
+    Lines lines = share ? share_offsets(client, std::string(name))
+                        : committed_offsets(client, std::string(name), true);
+    std::sort(lines.begin(), lines.end());
+    all.insert(all.end(), lines.begin(), lines.end());
+  }
+  return all;
+}
+
+TEST(KafkaDataBack, KafkaServesWhatAckordWrote) {
+  KafkaData data("clean");
+  RawClient& ackord = data.client();
+  const Topic added = create_topic(ackord, "added", 1);
+  using protocol::Codec;
+  for (const Codec codec : {Codec::kNone, Codec::kGzip, Codec::kSnappy, Codec::kLz4, Codec::kZstd})
+    produce(ackord, added, 0, numbered_values(20), codec);
+  TxnProducer producer(data.broker().port(), "added-producer", TxnVersion::k2);
+  producer.init();
+  for (const bool commit : {true, false}) {
+    require_none(producer.produce(added, 0, numbered_values(3)), "Produce");
+    require_none(producer.end(commit), "EndTxn");
+  }
+  const Topic source = find_topic(ackord, "share-src");
+  ShareMember member(data.broker().port(), "sg1");
+  member.join({source});
+  member.acquire(source, 0, 12);
+  require_none(member.acknowledge(source, 0, 5, 5, kAccept), "ShareAcknowledge");
+  require_none(member.leave(), "leave");
+  for (const auto& [id, expected] : object_in(data.expected(), "transactions"))
+    await_transaction_state(ackord, std::string(id), text(expected.as_object(), "state"));
+  const Lines written = everything(data, ackord, added);
+  ASSERT_EQ(data.broker().stop(), 0);
+
+  Kafka kafka(data.directory().path());
+  if (kafka.status() == kNoKafka) GTEST_SKIP() << "no Apache Kafka";
+  ASSERT_EQ(kafka.status(), 0);
+  RawClient client(kafka.port());
+  EXPECT_EQ(everything(data, client, added), written);
+  EXPECT_EQ(find_topic(client, "added").id, added.id);
+  EXPECT_EQ(produce(client, added, 0, {"by Kafka again"}), 108);
+}
+
+}  // namespace
+}  // namespace ackord::integration
