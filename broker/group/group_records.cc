@@ -1,10 +1,25 @@
 #include "broker/group/group_records.h"
 
+#include <array>
 #include <type_traits>
 #include <utility>
 
+#include "protocol/generated/consumer_group_current_member_assignment_key.h"
+#include "protocol/generated/consumer_group_member_metadata_key.h"
+#include "protocol/generated/consumer_group_metadata_key.h"
+#include "protocol/generated/consumer_group_partition_metadata_key.h"
+#include "protocol/generated/consumer_group_regular_expression_key.h"
+#include "protocol/generated/consumer_group_target_assignment_member_key.h"
+#include "protocol/generated/consumer_group_target_assignment_metadata_key.h"
+#include "protocol/generated/group_metadata_key.h"
 #include "protocol/generated/legacy_offset_commit_key.h"
 #include "protocol/generated/legacy_offset_commit_value.h"
+#include "protocol/generated/streams_group_current_member_assignment_key.h"
+#include "protocol/generated/streams_group_member_metadata_key.h"
+#include "protocol/generated/streams_group_metadata_key.h"
+#include "protocol/generated/streams_group_target_assignment_member_key.h"
+#include "protocol/generated/streams_group_target_assignment_metadata_key.h"
+#include "protocol/generated/streams_group_topology_key.h"
 #include "protocol/wire/reader.h"
 #include "protocol/wire/writer.h"
 
@@ -124,6 +139,39 @@ Result<std::optional<GroupRecord>> decode(std::span<const std::byte> key,
       return decode_as<ShareGroupStatePartitionMetadata>(in, value);
     default: return std::optional<GroupRecord>();
   }
+}
+
+namespace {
+
+struct KeyType {
+  int16_t type;
+  std::string_view name;
+};
+template <class... Key>
+constexpr std::array<KeyType, sizeof...(Key)> types_of() {
+  return {{{Key::kApiKey, Key::kName}...}};
+}
+// Groups that another broker coordinated: classic ones, those of KIP-848 and of KIP-1071.
+constexpr auto kUnserved = types_of<
+    protocol::ConsumerGroupCurrentMemberAssignmentKey, protocol::ConsumerGroupMemberMetadataKey,
+    protocol::ConsumerGroupMetadataKey, protocol::ConsumerGroupPartitionMetadataKey,
+    protocol::ConsumerGroupRegularExpressionKey, protocol::ConsumerGroupTargetAssignmentMemberKey,
+    protocol::ConsumerGroupTargetAssignmentMetadataKey, protocol::GroupMetadataKey,
+    protocol::StreamsGroupCurrentMemberAssignmentKey, protocol::StreamsGroupMemberMetadataKey,
+    protocol::StreamsGroupMetadataKey, protocol::StreamsGroupTargetAssignmentMemberKey,
+    protocol::StreamsGroupTargetAssignmentMetadataKey, protocol::StreamsGroupTopologyKey>();
+
+}  // namespace
+
+std::string unserved_name(std::span<const std::byte> key,
+                          std::optional<std::span<const std::byte>> value) {
+  if (!value) return {};
+  protocol::Reader in(key);
+  const int16_t type = in.int16();
+  for (const KeyType& one : kUnserved) {
+    if (one.type == type) return std::string(one.name);
+  }
+  return std::to_string(type);
 }
 
 }  // namespace ackord::group

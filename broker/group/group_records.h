@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -66,5 +67,9 @@ log::EncodedRecord encode(const GroupRecord& record);
 // nullopt: a type that is not known. Errors: CORRUPT_MESSAGE with the reason.
 Result<std::optional<GroupRecord>> decode(std::span<const std::byte> key,
                                           std::optional<std::span<const std::byte>> value);
+// The type of a record that decode() does not know: the schema's name, or the number. Empty for a
+// tombstone.
+std::string unserved_name(std::span<const std::byte> key,
+                          std::optional<std::span<const std::byte>> value);
 
 }  // namespace ackord::group

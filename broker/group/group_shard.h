@@ -190,6 +190,10 @@ class GroupShard {
                                               std::optional<std::span<const std::byte>> value) {
     return group::decode(key, value);
   }
+  static std::string unserved_name(std::span<const std::byte> key,
+                                   std::optional<std::span<const std::byte>> value) {
+    return group::unserved_name(key, value);
+  }
 
   void apply(const Record& record, const coordinator::RecordContext& context);
   void apply_end_marker(const log::EndMarker& marker, const coordinator::RecordContext& context);
