@@ -14,6 +14,7 @@
 
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
+#include "broker/api/produce_shape.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/txn/txn_service.h"
@@ -41,6 +42,7 @@ struct Write {
   std::optional<log::ProducerStamp> transaction;  // the first batch's, when it is transactional
   std::optional<uint64_t> guard;
   int16_t version = 0;
+  bool joining_failed = false;  // the transaction's coordinator has refused it
   log::AppendResult result;
   std::shared_ptr<log::Partition> appended_to;
 };
@@ -129,6 +131,15 @@ ErrorCode verification_error(ErrorCode error, int16_t version) {
   }
 }
 
+void fail_joining(Write& write, ErrorCode refused, int16_t version) {
+  write.result.error = verification_error(refused, version);
+  const bool other = write.result.error == ErrorCode::INVALID_TXN_STATE ||
+                     write.result.error == ErrorCode::NOT_ENOUGH_REPLICAS;
+  if (!other) return;
+  write.joining_failed = true;
+  write.result.message = "The partition is not known to be in the transaction.";
+}
+
 // Sees to it that each partition is in its producer's open transaction: adds it (v12) or asks
 // (older). A write that fails gets its error and is not appended.
 io::Task<void> join_transaction(RequestContext& context, const TransactionalId& id,
@@ -162,62 +173,85 @@ io::Task<void> join_transaction(RequestContext& context, const TransactionalId& 
       auto adding = context.services.txn.add_partitions(std::move(who), std::move(partitions),
                                                         txn::ClientTransactionVersion::kV2);
       const ErrorCode added = co_await std::move(adding);
-      for (Write* write : mine)
-        write->result.error = verification_error(added, context.api_version);
+      for (Write* write : mine) fail_joining(*write, added, context.api_version);
     } else {
       auto verifying = context.services.txn.verify(std::move(who), std::move(partitions));
       const std::vector<std::pair<TopicPartition, ErrorCode>> verified =
           co_await std::move(verifying);
       for (size_t i = 0; i < mine.size(); ++i) {
         for (const auto& [partition, code] : verified) {
-          if (partition == mine[i]->partition)
-            mine[i]->result.error = verification_error(code, context.api_version);
+          if (partition == mine[i]->partition) fail_joining(*mine[i], code, context.api_version);
         }
       }
     }
   }
 }
 
+// A topic's place in the response, made at its first mention.
+class TopicPlaces {
+ public:
+  explicit TopicPlaces(ProduceResponse& response) : response_(response) {}
+  size_t of(const ProduceRequest::TopicProduceData& topic) {
+    const auto [at, is_new] = places_.emplace(std::make_pair(topic.name.sv(), topic.topic_id),
+                                              response_.responses.size());
+    if (is_new) {
+      auto& out = response_.responses.emplace_back();
+      out.name = topic.name;
+      out.topic_id = topic.topic_id;
+    }
+    return at->second;
+  }
+
+ private:
+  ProduceResponse& response_;
+  std::map<std::pair<std::string_view, Uuid>, size_t> places_;
+};
+
+// What a partition is refused for before its log is asked, in Kafka's order.
+ErrorCode check_partition(const RequestContext& context, const metadata::TopicImage* topic,
+                          const ProduceRequest::PartitionProduceData& partition, int16_t acks) {
+  if (topic == nullptr) {
+    return context.api_version >= kFirstWithTopicIds ? ErrorCode::UNKNOWN_TOPIC_ID
+                                                     : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+  }
+  if (partition.index < 0 || partition.index >= topic->partitions)
+    return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+  if (const ErrorCode error = check_records(partition, context.api_version);
+      error != ErrorCode::NONE)
+    return error;
+  if (acks < -1 || acks > 1) return ErrorCode::INVALID_REQUIRED_ACKS;
+  return topic->internal() ? ErrorCode::INVALID_TOPIC_EXCEPTION : ErrorCode::NONE;
+}
+
 // The writes of the request, with a place in the response each; what cannot be tried has its error
-// there already.
-std::vector<Write> plan(RequestContext& context, const ProduceRequest& request,
+// there already. `whole`: the error of all of them, if any.
+std::vector<Write> plan(RequestContext& context, const ProduceRequest& request, ErrorCode whole,
                         ProduceResponse& response) {
   const metadata::MetadataImage& image = context.services.metadata.image();
+  const bool by_id = context.api_version >= kFirstWithTopicIds;
   std::vector<Write> writes;
-  for (const auto& topic : request.topic_data) {
-    auto& topic_out = response.responses.emplace_back();
-    topic_out.name = topic.name;
-    topic_out.topic_id = topic.topic_id;
-    const bool by_id = context.api_version >= kFirstWithTopicIds;
-    const auto known = by_id ? image.topic(topic.topic_id) : image.topic(topic.name);
-    for (const auto& partition : topic.partition_data) {
-      auto& out = topic_out.partition_responses.emplace_back();
-      out.index = partition.index;
-      out.base_offset = -1;
-      Write write;
-      write.topic = response.responses.size() - 1;
-      write.index = topic_out.partition_responses.size() - 1;
-      write.version = context.api_version;
-      if (request.acks < -1 || request.acks > 1) {
-        out.error_code = ErrorCode::INVALID_REQUIRED_ACKS;
-      } else if (!known) {
-        out.error_code =
-            by_id ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-      } else if (known->internal()) {
-        out.error_code = ErrorCode::INVALID_TOPIC_EXCEPTION;
-      } else if (!partition.records) {
-        out.error_code = ErrorCode::INVALID_RECORD;
-      } else {
-        write.partition = {known->name, partition.index};
-        write.topic_id = known->id;
-        write.records = partition.records->bytes();
-        const auto header = protocol::parse_header(write.records);
-        if (header && header->transactional()) {
-          write.transaction = log::ProducerStamp{header->producer_id, header->producer_epoch};
-        }
-        writes.push_back(std::move(write));
-      }
-    }
+  TopicPlaces topics(response);
+  for (const auto& [topic, partition] : distinct_partitions(request)) {
+    const auto known = by_id ? image.topic(topic->topic_id) : image.topic(topic->name);
+    Write write;
+    write.topic = topics.of(*topic);
+    write.version = context.api_version;
+    auto& places = response.responses[write.topic].partition_responses;
+    write.index = places.size();
+    auto& out = places.emplace_back();
+    out.index = partition->index;
+    out.base_offset = -1;
+    out.error_code = whole != ErrorCode::NONE
+                         ? whole
+                         : check_partition(context, known.get(), *partition, request.acks);
+    if (out.error_code != ErrorCode::NONE) continue;
+    write.partition = {known->name, partition->index};
+    write.topic_id = known->id;
+    write.records = partition->records->bytes();
+    const auto header = protocol::parse_header(write.records);
+    if (header && header->transactional())
+      write.transaction = log::ProducerStamp{header->producer_id, header->producer_epoch};
+    writes.push_back(std::move(write));
   }
   return writes;
 }
@@ -228,8 +262,11 @@ void answer(ProduceResponse& response, const Write& write) {
   out.error_code = result.error;
   out.base_offset = result.error == ErrorCode::NONE ? result.base_offset : -1;
   out.log_append_time_ms = result.log_append_time_ms;
-  out.log_start_offset = result.log_start_offset;
-  if (!result.message.empty()) out.error_message = String(result.message);
+  // Only errors of single records come with a message and a position (KIP-467), and those of the
+  // transaction with a message.
+  const bool of_records = !result.record_errors.empty();
+  if (result.error == ErrorCode::NONE || of_records) out.log_start_offset = result.log_start_offset;
+  if (of_records || write.joining_failed) out.error_message = String(result.message);
   for (const log::RecordError& record : result.record_errors) {
     out.record_errors.push_back({record.batch_index, String(record.message)});
   }
@@ -272,21 +309,12 @@ io::Task<void> wait_for_disk(RequestContext& context, ProduceResponse& response,
 
 io::Task<ProduceResponse> handle(RequestContext& context, ProduceRequest request) {
   ProduceResponse response;
-  std::vector<Write> writes = plan(context, request, response);
+  std::vector<Write> writes = plan(context, request, check_request(request), response);
   std::vector<Write*> transactional;
   for (Write& write : writes) {
     if (write.transaction) transactional.push_back(&write);
   }
   if (!transactional.empty()) {
-    if (!request.transactional_id || request.transactional_id->empty()) {
-      for (auto& topic : response.responses) {
-        for (auto& partition : topic.partition_responses) {
-          partition.error_code = ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
-        }
-      }
-      if (request.acks == 0) context.close_connection = true;
-      co_return response;
-    }
     auto joining = join_transaction(context, *request.transactional_id, std::move(transactional));
     co_await std::move(joining);
   }

@@ -91,10 +91,6 @@ bool check_header(const BatchHeader& header, AppendResult& refusal) {
     return invalid(fmt::format("invalid sequence number {} of producer {}", header.base_sequence,
                                header.producer_id.value));
   }
-  if (header.has_producer() && header.producer_epoch < 0) {
-    return invalid(fmt::format("invalid epoch {} of producer {}", header.producer_epoch,
-                               header.producer_id.value));
-  }
   if (header.transactional() && !header.has_producer()) {
     return invalid("a transactional batch without a producer id");
   }

@@ -88,7 +88,7 @@ AppendResult PartitionLog::duplicate(const ProducerBatch& batch) const {
   AppendResult result;
   result.base_offset = batch.first_offset();
   result.next_offset = batch.last_offset + 1;
-  if (config_.log_append_time) result.log_append_time_ms = batch.timestamp;
+  result.log_append_time_ms = batch.timestamp;  // as Kafka, whatever kind of time it is
   result.log_start_offset = log_start_;
   return result;
 }
