@@ -16,8 +16,9 @@
 namespace ackord::main {
 namespace {
 
-// How many fdatasyncs and cold reads are in progress at a time.
-constexpr size_t kPoolThreads = 16;
+// How many fdatasyncs and cold reads are in progress at a time (docs/ARCHITECTURE.md, "Durability
+// by measurement").
+constexpr size_t kPoolThreads = 32;
 // How long requests that are being served may take after SIGTERM.
 constexpr int64_t kStopGraceMs = 10000;
 // The share of the process's descriptors that connections leave to files.
