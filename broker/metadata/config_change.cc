@@ -118,6 +118,21 @@ protocol::ConfigRecord config_record(ResourceType type, std::string_view resourc
   return record;
 }
 
+namespace {
+
+void drop_unnamed(const AlterConfigs& op, ConfigMap& configs,
+                  std::vector<MetadataRecord>& records) {
+  std::set<std::string_view> named;
+  for (const ConfigChange& change : op.changes) named.insert(change.name);
+  std::erase_if(configs, [&](const auto& entry) {
+    if (named.contains(entry.first)) return false;
+    records.emplace_back(config_record(op.type, op.resource, entry.first, std::nullopt));
+    return true;
+  });
+}
+
+}  // namespace
+
 Result<std::vector<MetadataRecord>> config_changes(const MetadataImage& image,
                                                    const ShardIdentity& identity,
                                                    const AlterConfigs& op) {
@@ -127,6 +142,7 @@ Result<std::vector<MetadataRecord>> config_changes(const MetadataImage& image,
   ConfigMap configs = current_configs(image, op);
   ConfigMap changed;
   std::vector<MetadataRecord> records;
+  if (op.replace) drop_unnamed(op, configs, records);
   for (const ConfigChange& change : op.changes) {
     const ConfigDef* def = find_config(table_of(op.type), change.name);
     const auto at = configs.find(change.name);

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <set>
 #include <utility>
 
 #include "broker/base/assert.h"
 #include "broker/base/logging.h"
 #include "broker/coordinator/runtime.h"
+#include "broker/metadata/config_resources.h"
 #include "broker/metadata/config_tables.h"
 #include "broker/metadata/every_core.h"
 #include "broker/metadata/metadata_shard.h"
@@ -61,10 +61,7 @@ class Service : public MetadataService {
   }
 
   io::Task<Result<void>> load(std::vector<log::FoundPartition> found) override {
-    auto work = load_at_home(std::move(found));
-    auto hop = io::on(home_.executor, std::move(work));
-    Result<void> result = co_await std::move(hop);
-    co_return result;
+    return at_home(load_at_home(std::move(found)));
   }
 
   const MetadataImage& image() const override {
@@ -73,25 +70,18 @@ class Service : public MetadataService {
 
   io::Task<std::vector<CreatedTopic>> create_topics(std::vector<CreateTopic> topics,
                                                     bool validate_only) override {
-    auto work = create_at_home(std::move(topics), validate_only);
-    auto hop = io::on(home_.executor, std::move(work));
-    std::vector<CreatedTopic> result = co_await std::move(hop);
-    co_return result;
+    return at_home(create_at_home(std::move(topics), validate_only));
   }
 
   io::Task<CreatedTopic> auto_create(TopicName name) override {
-    auto work = auto_create_at_home(std::move(name));
-    auto hop = io::on(home_.executor, std::move(work));
-    CreatedTopic result = co_await std::move(hop);
-    co_return result;
+    return at_home(auto_create_at_home(std::move(name)));
   }
 
-  io::Task<ErrorCode> delete_topic(Uuid id) override {
-    auto work = delete_at_home(id);
-    auto hop = io::on(home_.executor, std::move(work));
-    const ErrorCode result = co_await std::move(hop);
-    co_return result;
+  io::Task<Result<void>> grow_topic(GrowTopic topic, bool validate_only) override {
+    return at_home(grow_at_home(std::move(topic), validate_only));
   }
+
+  io::Task<ErrorCode> delete_topic(Uuid id) override { return at_home(delete_at_home(id)); }
 
   io::Task<Result<std::shared_ptr<const TopicImage>>> ensure_internal_topic(
       std::string_view name) override {
@@ -109,18 +99,23 @@ class Service : public MetadataService {
   io::Task<Result<void>> alter_configs(ResourceType type, std::string resource,
                                        std::vector<ConfigChange> changes,
                                        bool validate_only) override {
-    AlterConfigs op{type, std::move(resource), std::move(changes), validate_only};
-    auto work = alter_at_home(std::move(op));
-    auto hop = io::on(home_.executor, std::move(work));
-    Result<void> result = co_await std::move(hop);
-    co_return result;
+    AlterConfigs op{type, std::move(resource), std::move(changes), validate_only, false};
+    return at_home(alter_at_home(std::move(op)));
+  }
+
+  io::Task<Result<void>> replace_configs(ResourceType type, std::string resource,
+                                         std::vector<ConfigChange> settings,
+                                         bool validate_only) override {
+    AlterConfigs op{type, std::move(resource), std::move(settings), validate_only, true};
+    return at_home(alter_at_home(std::move(op)));
+  }
+
+  std::vector<std::string> config_resources(ResourceType type) const override {
+    return list_resources({image(), values(), settings_.node_id}, type);
   }
 
   io::Task<Result<ProducerId>> next_producer_id() override {
-    auto work = producer_id_at_home();
-    auto hop = io::on(home_.executor, std::move(work));
-    Result<ProducerId> result = co_await std::move(hop);
-    co_return result;
+    return at_home(producer_id_at_home());
   }
 
   const std::string& cluster_id() const override { return logs_.cluster_id(); }
@@ -142,7 +137,9 @@ class Service : public MetadataService {
   }
 
   Result<std::vector<DescribedConfig>> describe_configs(ResourceType type,
-                                                        std::string_view resource) const override;
+                                                        std::string_view resource) const override {
+    return describe_resource({image(), values(), settings_.node_id}, type, resource);
+  }
   std::vector<DescribedConfig> describe_topic(const ConfigMap& configs) const override {
     return describe_topic_configs(configs, values());
   }
@@ -161,6 +158,13 @@ class Service : public MetadataService {
   }
 
  private:
+  template <class T>
+  io::Task<T> at_home(io::Task<T> work) {
+    auto hop = io::on(home_.executor, std::move(work));
+    T result = co_await std::move(hop);
+    co_return result;
+  }
+
   BrokerValues values() const {
     return {settings_.properties, image().broker_configs(), image().node_configs()};
   }
@@ -178,8 +182,11 @@ class Service : public MetadataService {
                                                      bool validate_only);
   io::Task<CreatedTopic> auto_create_at_home(TopicName name);
   io::Task<std::vector<CreatedTopic>> carry_out(std::vector<TopicPlan> plans, bool validate_only);
-  io::Task<Result<void>> make_logs(const NewTopic& topic);
-  io::Task<void> remove_logs(TopicName name, int32_t partitions);
+  // Of the partitions first..end-1.
+  io::Task<Result<void>> make_logs(TopicName name, Uuid id, ConfigMap configs, int32_t first,
+                                   int32_t end);
+  io::Task<void> remove_logs(TopicName name, int32_t first, int32_t end);
+  io::Task<Result<void>> grow_at_home(GrowTopic topic, bool validate_only);
   io::Task<ErrorCode> delete_at_home(Uuid id);
   io::Task<Result<void>> alter_at_home(AlterConfigs op);
   io::Task<void> configure_logs(ResourceType type, std::string resource);
@@ -413,7 +420,7 @@ io::Task<std::vector<CreatedTopic>> Service::carry_out(std::vector<TopicPlan> pl
       results[i].topic = std::move(image);
       continue;
     }
-    auto making = make_logs(topic);
+    auto making = make_logs(topic.name, topic.id, topic.configs, 0, topic.partitions);
     Result<void> made = co_await std::move(making);
     if (made) {
       places.push_back(i);
@@ -422,7 +429,7 @@ io::Task<std::vector<CreatedTopic>> Service::carry_out(std::vector<TopicPlan> pl
     }
     results[i].error = made.error().code;
     results[i].message = made.error().message;
-    auto removing = remove_logs(topic.name, topic.partitions);
+    auto removing = remove_logs(topic.name, 0, topic.partitions);
     co_await std::move(removing);
   }
   if (op.topics.empty()) co_return results;
@@ -446,18 +453,46 @@ io::Task<std::vector<CreatedTopic>> Service::carry_out(std::vector<TopicPlan> pl
   co_return results;
 }
 
-io::Task<Result<void>> Service::make_logs(const NewTopic& topic) {
+io::Task<Result<void>> Service::make_logs(TopicName name, Uuid id, ConfigMap configs, int32_t first,
+                                          int32_t end) {
   std::vector<TopicPartition> names;
-  for (int32_t partition = 0; partition < topic.partitions; ++partition)
-    names.push_back({topic.name, partition});
-  const log::LogConfig config = effective_log_config(topic.configs, values());
-  auto creating = logs_.create_all(std::move(names), topic.id, config);
+  for (int32_t partition = first; partition < end; ++partition) names.push_back({name, partition});
+  const log::LogConfig config = effective_log_config(configs, values());
+  auto creating = logs_.create_all(std::move(names), id, config);
   Result<void> created = co_await std::move(creating);
   co_return created;
 }
 
-io::Task<void> Service::remove_logs(TopicName name, int32_t partitions) {
-  for (int32_t partition = 0; partition < partitions; ++partition) {
+io::Task<Result<void>> Service::grow_at_home(GrowTopic growth, bool validate_only) {
+  Turns::Take turn{turns_};
+  co_await turn;
+  Turns::Hold hold(turns_, home_.executor);
+  const auto topic = images_[static_cast<size_t>(home_.index)].topic(growth.name.sv());
+  if (Result<void> checked = check_growth(topic.get(), growth, settings_.node_id); !checked)
+    co_return checked;
+  if (validate_only) co_return Result<void>();
+  if (storage_failed_) co_return error(ErrorCode::KAFKA_STORAGE_ERROR);
+  const int32_t first = topic->partitions;
+  auto making = make_logs(topic->name, topic->id, topic->configs, first, growth.count);
+  Result<void> made = co_await std::move(making);
+  if (!made) {
+    auto removing = remove_logs(topic->name, first, growth.count);
+    co_await std::move(removing);
+    co_return made;
+  }
+  auto running = runner_->run(AddPartitions{topic->id, first, growth.count});
+  auto records = co_await std::move(running);
+  if (!records) {
+    storage_failed_ = true;
+    co_return error(ErrorCode::KAFKA_STORAGE_ERROR, records.error().message);
+  }
+  OnEveryCore everywhere = publish(std::move(*records));
+  co_await everywhere;
+  co_return Result<void>();
+}
+
+io::Task<void> Service::remove_logs(TopicName name, int32_t first, int32_t end) {
+  for (int32_t partition = first; partition < end; ++partition) {
     TopicPartition one{name, partition};
     auto removing = logs_.remove(one);
     Result<void> removed = co_await std::move(removing);
@@ -479,7 +514,7 @@ io::Task<ErrorCode> Service::delete_at_home(Uuid id) {
   if (reply->error != ErrorCode::NONE) co_return reply->error;
   OnEveryCore everywhere = publish(std::move(reply->records));
   co_await everywhere;
-  auto removing = remove_logs(topic->name, topic->partitions);
+  auto removing = remove_logs(topic->name, 0, topic->partitions);
   co_await std::move(removing);
   co_return ErrorCode::NONE;
 }
@@ -525,37 +560,6 @@ io::Task<Result<ProducerId>> Service::producer_id_at_home() {
   auto running = runner_->run(NextProducerId{});
   Result<ProducerId> id = co_await std::move(running);
   co_return id;
-}
-
-Result<std::vector<DescribedConfig>> Service::describe_configs(ResourceType type,
-                                                               std::string_view resource) const {
-  if (type == ResourceType::kTopic) {
-    if (std::optional<std::string> fault = topic_name_fault(resource))
-      return error(ErrorCode::INVALID_TOPIC_EXCEPTION, std::move(*fault));
-    const auto topic = image().topic(resource);
-    if (topic == nullptr) return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
-    return describe_topic_configs(topic->configs, values());
-  }
-  if (type == ResourceType::kGroup) {
-    if (resource.empty()) return error(ErrorCode::INVALID_REQUEST, "Group name must not be empty");
-    const ConfigMap* configs = image().group_configs(resource);
-    return describe_group_configs(configs == nullptr ? ConfigMap() : *configs, values());
-  }
-  if (type != ResourceType::kBroker) return error(ErrorCode::INVALID_REQUEST);
-  if (resource.empty()) return describe_cluster_configs(image().broker_configs());
-  int32_t id = 0;
-  const auto [end, failed] =
-      std::from_chars(resource.data(), resource.data() + resource.size(), id);
-  if (failed != std::errc() || end != resource.data() + resource.size()) {
-    return error(ErrorCode::INVALID_REQUEST,
-                 fmt::format("Broker id must be an integer, but it is: {}", resource));
-  }
-  if (id != settings_.node_id.value) {
-    return error(ErrorCode::INVALID_REQUEST,
-                 fmt::format("Unexpected broker id, expected {} or empty string, but received {}",
-                             settings_.node_id.value, resource));
-  }
-  return describe_broker_configs(values());
 }
 
 // ---- images

@@ -46,6 +46,13 @@ struct CreatedTopic {
       topic;  // also with validate_only (as it would be made, its id a random one)
 };
 
+// A topic is to have `count` partitions; without assignments they go to this node.
+struct GrowTopic {
+  TopicName name;
+  int32_t count = 0;
+  std::optional<std::vector<std::vector<BrokerId>>> assignments;  // replicas of each new partition
+};
+
 struct ConfigChange {
   enum class Op : int8_t { kSet = 0, kDelete = 1, kAppend = 2, kSubtract = 3 };
   std::string name;
@@ -79,6 +86,8 @@ class MetadataService {
   // As Kafka does when Metadata names a missing topic and auto.create.topics.enable=true.
   virtual io::Task<CreatedTopic> auto_create(TopicName name) = 0;
   virtual io::Task<ErrorCode> delete_topic(Uuid id) = 0;
+  // UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT, POLICY_VIOLATION.
+  virtual io::Task<Result<void>> grow_topic(GrowTopic topic, bool validate_only) = 0;
   // A state topic with its own configs and partition count; made on first use. Ends when it is
   // there.
   virtual io::Task<Result<std::shared_ptr<const TopicImage>>> ensure_internal_topic(
@@ -88,6 +97,13 @@ class MetadataService {
   virtual io::Task<Result<void>> alter_configs(ResourceType type, std::string resource,
                                                std::vector<ConfigChange> changes,
                                                bool validate_only) = 0;
+
+  // `settings` take the place of all that is set for the resource.
+  virtual io::Task<Result<void>> replace_configs(ResourceType type, std::string resource,
+                                                 std::vector<ConfigChange> settings,
+                                                 bool validate_only) = 0;
+  // Names of the resources of a type that have configs, of this core's image.
+  virtual std::vector<std::string> config_resources(ResourceType type) const = 0;
 
   // The next block of producer ids is logged before one of it is handed out.
   virtual io::Task<Result<ProducerId>> next_producer_id() = 0;

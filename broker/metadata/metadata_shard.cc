@@ -162,6 +162,15 @@ Outcome<MetadataShard, CreateTopics::Reply> MetadataShard::decide(const CreateTo
   return Outcome<MetadataShard, CreateTopics::Reply>::of(std::move(records), std::move(made));
 }
 
+Outcome<MetadataShard, AddPartitions::Reply> MetadataShard::decide(const AddPartitions& op,
+                                                                   io::Now) const {
+  std::vector<Record> records;
+  for (int32_t partition = op.first; partition < op.end; ++partition)
+    records.emplace_back(partition_record(op.id, partition, 0, identity_));
+  std::vector<Record> made = records;
+  return Outcome<MetadataShard, AddPartitions::Reply>::of(std::move(records), std::move(made));
+}
+
 Outcome<MetadataShard, DeleteTopic::Reply> MetadataShard::decide(const DeleteTopic& op,
                                                                  io::Now) const {
   using Decision = Outcome<MetadataShard, DeleteTopic::Reply>;

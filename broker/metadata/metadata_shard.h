@@ -56,6 +56,14 @@ struct CreateTopics {
   std::vector<NewTopic> topics;
 };
 
+// Checked by check_growth before; the new partitions' logs are there.
+struct AddPartitions {
+  using Reply = std::vector<MetadataRecord>;
+  Uuid id;
+  int32_t first = 0;
+  int32_t end = 0;
+};
+
 struct DeleteTopic {
   struct Reply {
     ErrorCode error = ErrorCode::NONE;  // UNKNOWN_TOPIC_ID
@@ -73,6 +81,7 @@ struct AlterConfigs {
   std::string resource;
   std::vector<ConfigChange> changes;
   bool validate_only = false;
+  bool replace = false;  // what `changes` (all kSet) do not name goes back to its default
 };
 
 struct NextProducerId {
@@ -121,6 +130,8 @@ class MetadataShard {
   coordinator::Outcome<MetadataShard, Start::Reply> decide(const Start& op, io::Now now) const;
   coordinator::Outcome<MetadataShard, CreateTopics::Reply> decide(const CreateTopics& op,
                                                                   io::Now now) const;
+  coordinator::Outcome<MetadataShard, AddPartitions::Reply> decide(const AddPartitions& op,
+                                                                   io::Now now) const;
   coordinator::Outcome<MetadataShard, DeleteTopic::Reply> decide(const DeleteTopic& op,
                                                                  io::Now now) const;
   coordinator::Outcome<MetadataShard, AlterConfigs::Reply> decide(const AlterConfigs& op,

@@ -20,7 +20,23 @@ void refuse(TopicPlan& plan, ErrorCode code, std::string message) {
   plan.message = std::move(message);
 }
 
-// Replicas given by hand: on one node, each list is this node alone.
+// Replicas of one partition, given by hand: on one node, this node alone.
+std::optional<std::string> replicas_fault(const std::vector<BrokerId>& replicas, BrokerId node) {
+  if (replicas.empty()) return "The manual partition assignment includes an empty replica list.";
+  for (size_t i = 0; i < replicas.size(); ++i) {
+    if (replicas[i] != node) {
+      return fmt::format(
+          "The manual partition assignment includes broker {}, but no such broker is registered.",
+          replicas[i].value);
+    }
+    if (i > 0) {
+      return fmt::format("The manual partition assignment includes the broker {} more than once.",
+                         node.value);
+    }
+  }
+  return std::nullopt;
+}
+
 void check_assignments(TopicPlan& plan, const CreateTopic& topic, BrokerId node) {
   if (topic.replication_factor != -1) {
     return refuse(
@@ -39,24 +55,8 @@ void check_assignments(TopicPlan& plan, const CreateTopic& topic, BrokerId node)
           plan, ErrorCode::INVALID_REPLICA_ASSIGNMENT,
           fmt::format("Found multiple manual partition assignments for partition {}", index));
     }
-    if (replicas.empty()) {
-      return refuse(plan, ErrorCode::INVALID_REPLICA_ASSIGNMENT,
-                    "The manual partition assignment includes an empty replica list.");
-    }
-    for (size_t i = 0; i < replicas.size(); ++i) {
-      if (replicas[i] != node) {
-        return refuse(plan, ErrorCode::INVALID_REPLICA_ASSIGNMENT,
-                      fmt::format("The manual partition assignment includes broker {}, but no such "
-                                  "broker is registered.",
-                                  replicas[i].value));
-      }
-      if (i > 0) {
-        return refuse(
-            plan, ErrorCode::INVALID_REPLICA_ASSIGNMENT,
-            fmt::format("The manual partition assignment includes the broker {} more than once.",
-                        node.value));
-      }
-    }
+    if (std::optional<std::string> fault = replicas_fault(replicas, node))
+      return refuse(plan, ErrorCode::INVALID_REPLICA_ASSIGNMENT, std::move(*fault));
   }
   if (*indexes.begin() != 0 ||
       *indexes.rbegin() + int64_t{1} != static_cast<int64_t>(indexes.size())) {
@@ -190,6 +190,37 @@ std::vector<TopicPlan> plan_topics(const MetadataImage& image, const BrokerConfi
     }
   }
   return plans;
+}
+
+Result<void> check_growth(const TopicImage* topic, const GrowTopic& growth, BrokerId node) {
+  if (topic == nullptr) return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+  if (growth.count == topic->partitions) {
+    return error(ErrorCode::INVALID_PARTITIONS,
+                 fmt::format("Topic already has {} partition(s).", topic->partitions));
+  }
+  if (growth.count < topic->partitions) {
+    return error(ErrorCode::INVALID_PARTITIONS,
+                 fmt::format("The topic {} currently has {} partition(s); {} would not be an "
+                             "increase.",
+                             growth.name.sv(), topic->partitions, growth.count));
+  }
+  const int32_t added = growth.count - topic->partitions;
+  if (growth.assignments && growth.assignments->size() != static_cast<size_t>(added)) {
+    return error(ErrorCode::INVALID_REPLICA_ASSIGNMENT,
+                 fmt::format("Attempted to add {} additional partition(s), but only {} "
+                             "assignment(s) were specified.",
+                             added, growth.assignments->size()));
+  }
+  if (added > kMaxPartitionsPerRequest) {
+    return error(ErrorCode::POLICY_VIOLATION,
+                 "Excessively large number of partitions per request.");
+  }
+  if (!growth.assignments) return {};
+  for (const std::vector<BrokerId>& replicas : *growth.assignments) {
+    if (std::optional<std::string> fault = replicas_fault(replicas, node))
+      return error(ErrorCode::INVALID_REPLICA_ASSIGNMENT, std::move(*fault));
+  }
+  return {};
 }
 
 TopicPlan plan_internal_topic(std::string_view name, const BrokerConfig& broker) {

@@ -34,6 +34,8 @@ struct TopicPlan {
 // In the order of the request. A name that comes twice fails in all its places (INVALID_REQUEST).
 std::vector<TopicPlan> plan_topics(const MetadataImage& image, const BrokerConfig& broker,
                                    BrokerId node, const std::vector<CreateTopic>& topics);
+// Whether the topic (null: there is none) may grow so, with Kafka's reasons why not.
+Result<void> check_growth(const TopicImage* topic, const GrowTopic& growth, BrokerId node);
 // Partition count and configs of a state topic.
 TopicPlan plan_internal_topic(std::string_view name, const BrokerConfig& broker);
 

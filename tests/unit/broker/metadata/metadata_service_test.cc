@@ -53,6 +53,41 @@ TEST(MetadataService, TopicsAreThereAfterARestart) {
   EXPECT_EQ(broker.metadata().image().features().level("share.version"), 3);
 }
 
+TEST(MetadataService, ATopicGrows) {
+  MetadataFixture broker;
+  const auto topic = broker.create_topic("t", 1, {{"retention.ms", "5000"}});
+  const auto grow = [&broker](int32_t count, bool validate_only) {
+    return broker.core.run(
+        broker.metadata().grow_topic({TopicName("t"), count, std::nullopt}, validate_only));
+  };
+  EXPECT_TRUE(grow(3, true).has_value());
+  EXPECT_FALSE(broker.logs.has("t", 1));
+  EXPECT_TRUE(grow(3, false).has_value());
+  EXPECT_EQ(grow(3, false).error().code, ErrorCode::INVALID_PARTITIONS);
+  EXPECT_EQ(broker.logs.partition("t", 2).topic_id(), topic->id);
+  EXPECT_EQ(broker.logs.partition("t", 2).config().retention_ms, 5000);
+  EXPECT_THAT(types(broker.logs), ::testing::ElementsAre(12, 12, 12, 0, 2, 4, 3, 3, 3));
+  EXPECT_EQ(broker.metadata().image().topic("t")->partitions, 3);
+  broker.restart();
+  EXPECT_EQ(broker.metadata().image().topic("t")->partitions, 3);
+}
+
+TEST(MetadataService, ReplacedConfigsAreAllThatIsSet) {
+  MetadataFixture broker;
+  broker.create_topic("t", 1, {{"retention.ms", "5000"}, {"segment.ms", "7000"}});
+  const auto replace = [&broker](std::vector<ConfigChange> settings) {
+    return broker.core.run(
+        broker.metadata().replace_configs(ResourceType::kTopic, "t", std::move(settings), false));
+  };
+  EXPECT_FALSE(replace({{"no.such", ConfigChange::Op::kSet, "1"}}).has_value());
+  EXPECT_EQ(broker.metadata().image().topic("t")->configs.size(), 2u);
+  EXPECT_TRUE(replace({{"retention.ms", ConfigChange::Op::kSet, "6000"}}).has_value());
+  const ConfigMap expected{{"retention.ms", "6000"}};
+  EXPECT_EQ(broker.metadata().image().topic("t")->configs, expected);
+  broker.restart();
+  EXPECT_EQ(broker.metadata().image().topic("t")->configs, expected);
+}
+
 TEST(MetadataService, NothingIsSeenBeforeItIsDurable) {
   MetadataFixture broker;
   broker.logs.hold_durability();

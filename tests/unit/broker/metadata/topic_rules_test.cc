@@ -125,6 +125,31 @@ TEST_F(PlanTopics, OneBadTopicDoesNotFailTheOthers) {
   EXPECT_EQ(plans[3].error, ErrorCode::INVALID_CONFIG);
 }
 
+TEST_F(PlanTopics, Growth) {
+  TopicImage topic;
+  topic.name = "t";
+  topic.partitions = 2;
+  using Lists = std::vector<std::vector<BrokerId>>;
+  constexpr BrokerId node(1);
+  const auto grown = [&topic](int32_t count, std::optional<Lists> assignments = std::nullopt) {
+    const Result<void> checked =
+        check_growth(&topic, {topic.name, count, std::move(assignments)}, BrokerId(1));
+    return checked ? ErrorCode::NONE : checked.error().code;
+  };
+  EXPECT_EQ(grown(3), ErrorCode::NONE);
+  EXPECT_EQ(grown(2), ErrorCode::INVALID_PARTITIONS);
+  EXPECT_EQ(grown(-1), ErrorCode::INVALID_PARTITIONS);
+  EXPECT_EQ(grown(10002), ErrorCode::NONE);
+  EXPECT_EQ(grown(10003), ErrorCode::POLICY_VIOLATION);
+  EXPECT_EQ(grown(4, Lists{{node}, {node}}), ErrorCode::NONE);
+  EXPECT_EQ(grown(4, Lists{{node}}), ErrorCode::INVALID_REPLICA_ASSIGNMENT);
+  EXPECT_EQ(grown(3, Lists{{}}), ErrorCode::INVALID_REPLICA_ASSIGNMENT);
+  EXPECT_EQ(grown(3, Lists{{BrokerId(2)}}), ErrorCode::INVALID_REPLICA_ASSIGNMENT);
+  EXPECT_EQ(grown(3, Lists{{node, node}}), ErrorCode::INVALID_REPLICA_ASSIGNMENT);
+  EXPECT_EQ(check_growth(nullptr, {topic.name, 3, std::nullopt}, BrokerId(1)).error().code,
+            ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+}
+
 TEST_F(PlanTopics, StateTopicsHaveTheirOwnConfigs) {
   const TopicPlan offsets = plan_internal_topic(kOffsetsTopic, broker);
   EXPECT_EQ(offsets.partitions, 50);

@@ -1,0 +1,47 @@
+// CreatePartitions (key 37), versions 0-3: topics grow, and never shrink (KIP-195).
+//   v2  flexible
+// Each topic on its own; one that is named twice fails once.
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "broker/api/handlers.h"
+#include "broker/metadata/metadata_service.h"
+#include "protocol/generated/create_partitions_request.h"
+#include "protocol/generated/create_partitions_response.h"
+
+namespace ackord::api {
+
+using protocol::CreatePartitionsRequest;
+using protocol::CreatePartitionsResponse;
+
+io::Task<CreatePartitionsResponse> handle(RequestContext& context,
+                                          CreatePartitionsRequest request) {
+  std::map<std::string_view, int> count;
+  for (const auto& topic : request.topics) ++count[topic.name.sv()];
+  CreatePartitionsResponse response;
+  for (const auto& topic : request.topics) {
+    int& times = count[topic.name.sv()];
+    if (times == 0) continue;
+    Result<void> grown = error(ErrorCode::INVALID_REQUEST, "Duplicate topic name.");
+    if (std::exchange(times, 0) == 1) {
+      metadata::GrowTopic grow{topic.name, topic.count, std::nullopt};
+      if (topic.assignments) {
+        grow.assignments.emplace();
+        for (const auto& one : *topic.assignments) grow.assignments->push_back(one.broker_ids);
+      }
+      auto growing = context.services.metadata.grow_topic(std::move(grow), request.validate_only);
+      grown = co_await std::move(growing);
+    }
+    auto& out = response.results.emplace_back();
+    out.name = topic.name;
+    out.error_message.reset();
+    if (grown) continue;
+    out.error_code = grown.error().code;
+    if (!grown.error().message.empty()) out.error_message = grown.error().message;
+  }
+  co_return response;
+}
+
+}  // namespace ackord::api

@@ -1,0 +1,86 @@
+// AlterPartitionReassignments (key 45), versions 0-1: on one node a partition can only be where it
+// is.
+//   v1  a change of the replication factor may be forbidden (KIP-860)
+#include <fmt/format.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/api/handlers.h"
+#include "broker/metadata/metadata_service.h"
+#include "protocol/generated/alter_partition_reassignments_request.h"
+#include "protocol/generated/alter_partition_reassignments_response.h"
+
+namespace ackord::api {
+namespace {
+
+using protocol::AlterPartitionReassignmentsRequest;
+using protocol::AlterPartitionReassignmentsResponse;
+using Partition = AlterPartitionReassignmentsRequest::ReassignablePartition;
+
+std::optional<std::string> replicas_fault(const std::vector<BrokerId>& replicas, BrokerId node) {
+  if (replicas.empty()) return "The manual partition assignment includes an empty replica list.";
+  std::set<int32_t> seen;
+  for (const BrokerId replica : replicas) {
+    if (replica.value < 0)
+      return fmt::format("Invalid broker id {} in the manual partition assignment.", replica.value);
+    if (!seen.insert(replica.value).second)
+      return fmt::format("The manual partition assignment includes the broker {} more than once.",
+                         replica.value);
+  }
+  for (const BrokerId replica : replicas) {
+    if (replica != node)
+      return fmt::format(
+          "The manual partition assignment includes broker {}, but no such broker is registered.",
+          replica.value);
+  }
+  return std::nullopt;
+}
+
+Result<void> check(const metadata::TopicImage* topic, const TopicName& name,
+                   const Partition& partition, BrokerId node) {
+  if (topic == nullptr) {
+    return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+                 fmt::format("Unable to find a topic named {}.", name.sv()));
+  }
+  if (partition.partition_index < 0 || partition.partition_index >= topic->partitions) {
+    return error(
+        ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+        fmt::format("Unable to find partition {}:{}.", name.sv(), partition.partition_index));
+  }
+  if (!partition.replicas) return error(ErrorCode::NO_REASSIGNMENT_IN_PROGRESS);
+  if (std::optional<std::string> fault = replicas_fault(*partition.replicas, node))
+    return error(ErrorCode::INVALID_REPLICA_ASSIGNMENT, std::move(*fault));
+  return {};
+}
+
+}  // namespace
+
+io::Task<AlterPartitionReassignmentsResponse> handle(RequestContext& context,
+                                                     AlterPartitionReassignmentsRequest request) {
+  const metadata::MetadataService& service = context.services.metadata;
+  AlterPartitionReassignmentsResponse response;
+  response.error_message.reset();
+  response.allow_replication_factor_change = request.allow_replication_factor_change;
+  for (const auto& topic : request.topics) {
+    const auto known = service.image().topic(topic.name);
+    auto& topic_out = response.responses.emplace_back();
+    topic_out.name = topic.name;
+    for (const Partition& partition : topic.partitions) {
+      auto& out = topic_out.partitions.emplace_back();
+      out.partition_index = partition.partition_index;
+      out.error_message.reset();
+      const Result<void> checked =
+          check(known.get(), topic.name, partition, service.this_node().id);
+      if (checked) continue;
+      out.error_code = checked.error().code;
+      if (!checked.error().message.empty()) out.error_message = checked.error().message;
+    }
+  }
+  co_return response;
+}
+
+}  // namespace ackord::api
