@@ -78,6 +78,12 @@ void MetadataImage::put_partition(const Uuid& id, int32_t partition, int32_t lea
   topic->leader_epochs[index] = leader_epoch;
 }
 
+void MetadataImage::begin_leader_epoch(const Uuid& id, int32_t partition) {
+  const auto topic = this->topic(id);
+  if (topic == nullptr || partition < 0 || partition >= topic->partitions) return;
+  put_partition(id, partition, topic->leader_epoch(partition) + 1);
+}
+
 void MetadataImage::put_topic_config(std::string_view topic, const std::string& name,
                                      std::optional<std::string> value) {
   const auto at = by_name_.find(topic);

@@ -32,6 +32,10 @@ struct TopicImage {
   std::vector<int32_t> leader_epochs;  // by partition; behind its end: 0
   ConfigMap configs;
   bool internal() const { return is_internal(name); }
+  int32_t leader_epoch(int32_t partition) const {
+    const auto index = static_cast<size_t>(partition);
+    return index < leader_epochs.size() ? leader_epochs[index] : 0;
+  }
 };
 
 // Finalized feature levels; a feature at level 0 is absent.
@@ -69,6 +73,8 @@ class MetadataImage {
   std::shared_ptr<const TopicImage> remove_topic(const Uuid& id);
   // Of a topic that is there. Who holds a pointer to it keeps what it had.
   void put_partition(const Uuid& id, int32_t partition, int32_t leader_epoch);
+  // Of a partition that is there: the epoch after the one that it has.
+  void begin_leader_epoch(const Uuid& id, int32_t partition);
   // No value takes the setting away.
   void put_topic_config(std::string_view topic, const std::string& name,
                         std::optional<std::string> value);

@@ -2,8 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
+#include "protocol/generated/access_control_entry_record.h"
+#include "protocol/generated/broker_registration_change_record.h"
+#include "protocol/generated/clear_elr_record.h"
+#include "protocol/generated/client_quota_record.h"
+#include "protocol/generated/delegation_token_record.h"
+#include "protocol/generated/fence_broker_record.h"
+#include "protocol/generated/no_op_record.h"
+#include "protocol/generated/register_controller_record.h"
+#include "protocol/generated/remove_access_control_entry_record.h"
+#include "protocol/generated/remove_delegation_token_record.h"
+#include "protocol/generated/remove_user_scram_credential_record.h"
+#include "protocol/generated/unfence_broker_record.h"
+#include "protocol/generated/unregister_broker_record.h"
+#include "protocol/generated/unregister_controller_record.h"
+#include "protocol/generated/user_scram_credential_record.h"
 #include "protocol/wire/reader.h"
 #include "protocol/wire/writer.h"
 
@@ -11,6 +27,36 @@ namespace ackord::metadata {
 namespace {
 
 constexpr uint32_t kFrameVersion = 1;
+
+struct OtherType {
+  int16_t type;
+  std::string_view name;
+  bool matters;
+};
+
+template <class T>
+constexpr OtherType other(bool matters) {
+  return {T::kApiKey, T::kName, matters};
+}
+
+// Leaders and registrations are this process's own business; nothing is fenced on one node.
+constexpr std::array kOtherTypes = {
+    other<protocol::UnregisterBrokerRecord>(false),
+    other<protocol::FenceBrokerRecord>(false),
+    other<protocol::UnfenceBrokerRecord>(false),
+    other<protocol::BrokerRegistrationChangeRecord>(false),
+    other<protocol::NoOpRecord>(false),
+    other<protocol::RegisterControllerRecord>(false),
+    other<protocol::UnregisterControllerRecord>(false),
+    other<protocol::ClearElrRecord>(false),
+    other<protocol::DelegationTokenRecord>(true),
+    other<protocol::RemoveDelegationTokenRecord>(true),
+    other<protocol::UserScramCredentialRecord>(true),
+    other<protocol::RemoveUserScramCredentialRecord>(true),
+    other<protocol::ClientQuotaRecord>(true),
+    other<protocol::AccessControlEntryRecord>(true),
+    other<protocol::RemoveAccessControlEntryRecord>(true),
+};
 
 // A record of type T, when `type` is its number; tried for each alternative.
 template <class T>
@@ -43,6 +89,8 @@ Result<std::optional<MetadataRecord>> decode_any(uint32_t type, int16_t version,
 bool has_partition(const MetadataRecord& record) {
   if (const auto* partition = std::get_if<protocol::PartitionRecord>(&record))
     return partition->partition_id >= 0;
+  if (const auto* changed = std::get_if<protocol::PartitionChangeRecord>(&record))
+    return changed->partition_id >= 0;
   return true;
 }
 
@@ -78,6 +126,16 @@ Result<std::optional<MetadataRecord>> decode_record(std::span<const std::byte> v
   if (record && *record && !has_partition(**record))
     return error(ErrorCode::CORRUPT_MESSAGE, "a negative partition");
   return record;
+}
+
+std::string unserved_name(std::span<const std::byte> value) {
+  protocol::Reader in(value);
+  in.unsigned_varint();  // frame version
+  const uint32_t type = in.unsigned_varint();
+  for (const OtherType& one : kOtherTypes) {
+    if (static_cast<uint32_t>(one.type) == type) return one.matters ? std::string(one.name) : "";
+  }
+  return std::to_string(type);
 }
 
 }  // namespace ackord::metadata

@@ -14,6 +14,7 @@
 #include "broker/metadata/metadata_shard.h"
 #include "broker/metadata/metadata_snapshot.h"
 #include "broker/metadata/snapshot_taker.h"
+#include "broker/metadata/takeover.h"
 #include "broker/metadata/topic_rules.h"
 #include "broker/metadata/turns.h"
 
@@ -41,11 +42,6 @@ log::LogConfig metadata_log_config(int64_t snapshot_bytes) {
   config.segment_bytes = std::max(snapshot_bytes, kMinMetadataSegment);
   return config;
 }
-
-struct PartitionEpoch {
-  TopicPartition partition;
-  int32_t leader_epoch;
-};
 
 class Service : public MetadataService {
  public:
@@ -174,8 +170,6 @@ class Service : public MetadataService {
 
   io::Task<Result<void>> load_at_home(std::vector<log::FoundPartition> found);
   io::Task<Result<void>> reconcile(std::vector<log::FoundPartition> found);
-  io::Task<Result<void>> fill_images();
-  io::Task<std::vector<PartitionEpoch>> epochs_of_core(std::vector<TopicPartition> partitions);
   protocol::RegisterBrokerRecord registration() const;
 
   io::Task<std::vector<CreatedTopic>> create_at_home(std::vector<CreateTopic> topics,
@@ -248,16 +242,34 @@ io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> fo
                       "the directory has topics, but its metadata log says nothing");
     }
   }
-  Start op{registration(), partition->log_end_offset()};
+  Result<void> can_serve = check_takeover(runner_->shard(), settings_.node_id);
+  if (!can_serve) co_return can_serve;
+  name_unserved(runner_->shard().image());
+  Start op{registration(), partition->log_end_offset(), {}};
+  if (fresh && !settings_.log_directory.empty()) {
+    auto levels = read_bootstrap_features(environment_.files, settings_.log_directory);
+    if (!levels) co_return levels.error();
+    op.features = std::move(*levels);
+    can_serve = check_features(op.features);
+    if (!can_serve) co_return can_serve;
+  }
   auto starting = runner_->run(std::move(op));
   auto started = co_await std::move(starting);
   if (!started) co_return started.error();
   auto reconciling = reconcile(std::move(found));
   Result<void> reconciled = co_await std::move(reconciling);
   if (!reconciled) co_return reconciled;
-  auto filling = fill_images();
-  Result<void> filled = co_await std::move(filling);
-  co_return filled;
+  auto leading = lead_partitions(environment_, logs_, runner_->shard().hard(), settings_.node_id);
+  LeadPartitions lead = co_await std::move(leading);
+  if (!lead.led.empty()) {
+    auto running = runner_->run(std::move(lead));
+    auto led = co_await std::move(running);
+    if (!led) co_return led.error();
+  }
+  auto image = std::make_shared<const MetadataImage>(runner_->shard().image());
+  OnEveryCore everywhere{environment_, [this, image](size_t core) { images_[core] = *image; }};
+  co_await everywhere;
+  co_return Result<void>();
 }
 
 protocol::RegisterBrokerRecord Service::registration() const {
@@ -317,44 +329,6 @@ io::Task<Result<void>> Service::reconcile(std::vector<log::FoundPartition> found
     Result<void> created = co_await std::move(creating);
     if (!created) co_return created;
   }
-  co_return Result<void>();
-}
-
-io::Task<std::vector<PartitionEpoch>> Service::epochs_of_core(
-    std::vector<TopicPartition> partitions) {
-  std::vector<PartitionEpoch> epochs;
-  for (TopicPartition& one : partitions) {
-    const auto partition = logs_.find(one);
-    if (partition == nullptr) continue;
-    const int32_t epoch = partition->leader_epoch();
-    epochs.push_back({std::move(one), epoch});
-  }
-  co_return epochs;
-}
-
-// The logs know the leader epochs that their batches carry; what clients are told must be the same.
-io::Task<Result<void>> Service::fill_images() {
-  auto image = std::make_shared<MetadataImage>(runner_->shard().image());
-  std::vector<std::vector<TopicPartition>> by_core(environment_.cores.size());
-  for (const auto& [name, topic] : image->topics()) {
-    for (int32_t partition = 0; partition < topic->partitions; ++partition) {
-      TopicPartition one{topic->name, partition};
-      const auto core = static_cast<size_t>(logs_.core_of(one).index);
-      by_core[core].push_back(std::move(one));
-    }
-  }
-  for (size_t core = 0; core < by_core.size(); ++core) {
-    if (by_core[core].empty()) continue;
-    auto work = epochs_of_core(std::move(by_core[core]));
-    auto hop = io::on(environment_.cores[core].executor, std::move(work));
-    std::vector<PartitionEpoch> epochs = co_await std::move(hop);
-    for (const PartitionEpoch& one : epochs) {
-      const Uuid id = image->topic(one.partition.topic)->id;
-      image->put_partition(id, one.partition.partition, one.leader_epoch);
-    }
-  }
-  OnEveryCore everywhere{environment_, [this, image](size_t core) { images_[core] = *image; }};
-  co_await everywhere;
   co_return Result<void>();
 }
 

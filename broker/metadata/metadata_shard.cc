@@ -12,12 +12,22 @@ namespace {
 
 using coordinator::Outcome;
 
+// Kafka's: the leader stays who it was.
+constexpr BrokerId kNoLeaderChange{-2};
+// Records of one batch; a directory may have very many partitions.
+constexpr size_t kLedInBatch = 2000;
+
 // FeatureLevelRecord before all others: it says what is needed to read them.
-void add_bootstrap(std::vector<MetadataRecord>& records) {
-  for (const SupportedFeature& feature : supported_features()) {
+void add_bootstrap(std::vector<MetadataRecord>& records, const Start& op) {
+  auto levels = op.features;
+  if (levels.empty()) {
+    for (const SupportedFeature& feature : supported_features())
+      levels.emplace(feature.name, feature.bootstrap);
+  }
+  for (const auto& [name, level] : levels) {
     protocol::FeatureLevelRecord record;
-    record.name = String(feature.name);
-    record.feature_level = feature.bootstrap;
+    record.name = String(name);
+    record.feature_level = level;
     records.emplace_back(std::move(record));
   }
 }
@@ -73,6 +83,10 @@ void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId
   } else if (const auto* partition = std::get_if<protocol::PartitionRecord>(&record)) {
     image.put_partition(partition->topic_id, partition->partition_id,
                         std::max(partition->leader_epoch, 0));
+  } else if (const auto* changed = std::get_if<protocol::PartitionChangeRecord>(&record)) {
+    // A new leader, or none any more, begins an epoch.
+    if (changed->leader != kNoLeaderChange)
+      image.begin_leader_epoch(changed->topic_id, changed->partition_id);
   } else if (const auto* removed = std::get_if<protocol::RemoveTopicRecord>(&record)) {
     image.remove_topic(removed->topic_id);
   } else if (const auto* config = std::get_if<protocol::ConfigRecord>(&record)) {
@@ -113,8 +127,38 @@ void MetadataShard::apply_now(const Record& record, Offset offset) {
   } else if (const auto* broker = std::get_if<protocol::RegisterBrokerRecord>(&record)) {
     if (broker->broker_id == identity_.node) hard_.broker_epoch = broker->broker_epoch;
   } else {
+    if (const auto* partition = std::get_if<protocol::PartitionRecord>(&record)) {
+      note_partition(*partition);
+    } else if (const auto* changed = std::get_if<protocol::PartitionChangeRecord>(&record)) {
+      note_change(*changed);
+    } else if (const auto* removed = std::get_if<protocol::RemoveTopicRecord>(&record)) {
+      const auto first = hard_.strange.lower_bound({removed->topic_id, 0});
+      auto last = first;
+      while (last != hard_.strange.end() && last->first.topic_id == removed->topic_id) ++last;
+      hard_.strange.erase(first, last);
+    }
     apply_to_image(hard_.image, record, identity_.node, offset);
   }
+}
+
+void MetadataShard::note_partition(const protocol::PartitionRecord& record) {
+  const TopicIdPartition name{record.topic_id, record.partition_id};
+  const std::vector<BrokerId> here{identity_.node};
+  if (record.leader == identity_.node && record.replicas == here) {
+    hard_.strange.erase(name);
+  } else {
+    hard_.strange[name] = {record.leader, record.replicas};
+  }
+}
+
+void MetadataShard::note_change(const protocol::PartitionChangeRecord& record) {
+  const TopicIdPartition name{record.topic_id, record.partition_id};
+  const std::vector<BrokerId> here{identity_.node};
+  const auto [at, is_new] = hard_.strange.try_emplace(name, StrangePartition{identity_.node, here});
+  StrangePartition& partition = at->second;
+  if (record.leader != kNoLeaderChange) partition.leader = record.leader;
+  if (record.replicas) partition.replicas = *record.replicas;
+  if (partition.leader == identity_.node && partition.replicas == here) hard_.strange.erase(at);
 }
 
 void MetadataShard::snapshot_loaded(Offset end) {
@@ -136,11 +180,23 @@ Outcome<MetadataShard, Start::Reply> MetadataShard::decide(const Start& op, io::
   std::vector<Record> records;
   // A transaction that a crash has cut off never gets its end.
   if (hard_.in_transaction) records.emplace_back(protocol::AbortTransactionRecord());
-  if (hard_.image.features().levels.empty()) add_bootstrap(records);
+  if (hard_.image.features().levels.empty()) add_bootstrap(records, op);
   protocol::RegisterBrokerRecord registration = op.registration;
   registration.broker_epoch = op.log_end_offset + static_cast<int64_t>(records.size());
   records.emplace_back(std::move(registration));
   return Outcome<MetadataShard, Start::Reply>::of(std::move(records), {});
+}
+
+Outcome<MetadataShard, LeadPartitions::Reply> MetadataShard::decide(const LeadPartitions& op,
+                                                                    io::Now) const {
+  Outcome<MetadataShard, LeadPartitions::Reply> outcome;
+  for (size_t i = 0; i < op.led.size(); ++i) {
+    if (i % kLedInBatch == 0) outcome.batches.emplace_back();
+    const LeadPartitions::Led& one = op.led[i];
+    outcome.batches.back().records.emplace_back(
+        partition_record(one.topic, one.partition, one.leader_epoch, identity_));
+  }
+  return outcome;
 }
 
 Outcome<MetadataShard, CreateTopics::Reply> MetadataShard::decide(const CreateTopics& op,

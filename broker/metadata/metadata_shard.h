@@ -37,11 +37,26 @@ protocol::PartitionRecord partition_record(const Uuid& topic, int32_t partition,
 
 // ---- operations
 
-// The process has come up: features of an empty log, and the registration.
+// The process has come up: features of an empty log, the registration, and what another broker
+// left otherwise than it is here.
 struct Start {
   struct Reply {};
   protocol::RegisterBrokerRecord registration;  // its broker_epoch is set by the shard
   Offset log_end_offset = 0;                    // where the first record will stand
+  // Of a log that has none; empty: those of a new directory.
+  std::map<std::string, int16_t, std::less<>> features{};
+};
+
+// Every partition that is not led by this node at the epoch that its log has: `led` says what is
+// so from now on.
+struct LeadPartitions {
+  struct Reply {};
+  struct Led {
+    Uuid topic;
+    int32_t partition = 0;
+    int32_t leader_epoch = 0;
+  };
+  std::vector<Led> led;
 };
 
 struct NewTopic {
@@ -90,10 +105,18 @@ struct NextProducerId {
 
 // ---- the shard
 
+// A partition as another broker left it: without a leader, or with replicas elsewhere.
+struct StrangePartition {
+  BrokerId leader;
+  std::vector<BrokerId> replicas;
+};
+
 struct HardState {
   MetadataImage image;
   int64_t next_producer_id = 0;  // the first that is in no logged block
   int64_t broker_epoch = -1;
+  // Those that are not led by this node alone.
+  std::map<TopicIdPartition, StrangePartition> strange;
   Offset snapshot_end = 0;  // records below it are in the snapshot that was read first
   // Records of a metadata transaction (KIP-868) whose end has not been read yet.
   bool in_transaction = false;
@@ -121,6 +144,10 @@ class MetadataShard {
   static log::EncodedRecord encode(const Record& record) { return encode_record(record); }
   static Result<std::optional<Record>> decode(std::span<const std::byte> key,
                                               std::optional<std::span<const std::byte>> value);
+  static std::string unserved_name(std::span<const std::byte>,
+                                   std::optional<std::span<const std::byte>> value) {
+    return value ? metadata::unserved_name(*value) : std::string();
+  }
 
   void apply(const Record& record, const coordinator::RecordContext& context);
   void apply_end_marker(const log::EndMarker&, const coordinator::RecordContext&) {}
@@ -128,6 +155,8 @@ class MetadataShard {
   std::optional<int64_t> next_deadline() const { return std::nullopt; }
 
   coordinator::Outcome<MetadataShard, Start::Reply> decide(const Start& op, io::Now now) const;
+  coordinator::Outcome<MetadataShard, LeadPartitions::Reply> decide(const LeadPartitions& op,
+                                                                    io::Now now) const;
   coordinator::Outcome<MetadataShard, CreateTopics::Reply> decide(const CreateTopics& op,
                                                                   io::Now now) const;
   coordinator::Outcome<MetadataShard, AddPartitions::Reply> decide(const AddPartitions& op,
@@ -152,6 +181,8 @@ class MetadataShard {
 
  private:
   void apply_now(const Record& record, Offset offset);
+  void note_partition(const protocol::PartitionRecord& record);
+  void note_change(const protocol::PartitionChangeRecord& record);
 
   ShardIdentity identity_;
   HardState hard_;

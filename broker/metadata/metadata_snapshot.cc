@@ -6,6 +6,7 @@
 #include <charconv>
 #include <vector>
 
+#include "broker/coordinator/unserved_records.h"
 #include "protocol/record_batch/batch_header.h"
 #include "protocol/record_batch/record_reader.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr size_t kOffsetDigits = 20;
 constexpr size_t kEpochDigits = 10;
 constexpr std::string_view kSuffix = ".checkpoint";
+constexpr std::string_view kBootstrapFile = "bootstrap.checkpoint";
 // Behind the name of one that is being written, as Kafka has it.
 constexpr std::string_view kPart = ".part";
 // Far above any batch of a snapshot.
@@ -33,7 +35,7 @@ Result<std::vector<std::byte>> read_file(io::FileSystem& files, const std::strin
 }
 
 Result<void> apply_batch(const protocol::BatchHeader& header, std::span<const std::byte> bytes,
-                         MetadataShard& shard) {
+                         MetadataShard& shard, coordinator::UnservedRecords& unserved) {
   if (header.control()) return {};  // the snapshot's own header and footer
   std::vector<std::byte> buffer;
   const auto records = protocol::uncompressed_records(header, bytes, kMaxUncompressed, buffer);
@@ -43,7 +45,11 @@ Result<void> apply_batch(const protocol::BatchHeader& header, std::span<const st
   while (reader.next(record)) {
     const auto decoded = MetadataShard::decode({}, record.value);
     if (!decoded) return decoded.error();
-    if (*decoded) shard.apply(**decoded, {record.offset, record.timestamp, std::nullopt});
+    if (*decoded) {
+      shard.apply(**decoded, {record.offset, record.timestamp, std::nullopt});
+    } else {
+      unserved.add(MetadataShard::unserved_name({}, record.value));
+    }
   }
   if (reader.failure()) return *reader.failure();
   return {};
@@ -118,13 +124,11 @@ Result<void> remove_old_snapshots(io::FileSystem& files, const std::string& dire
   return {};
 }
 
-Result<void> load_snapshot(io::FileSystem& files, const std::string& directory,
+namespace {
+
+Result<void> apply_batches(const std::string& path, std::span<const std::byte> bytes,
                            MetadataShard& shard) {
-  const auto newest = read_newest_snapshot(files, directory);
-  if (!newest) return newest.error();
-  if (!*newest) return {};
-  const std::string& path = (*newest)->path;
-  const std::vector<std::byte>& bytes = (*newest)->bytes;
+  coordinator::UnservedRecords unserved;
   std::span<const std::byte> left(bytes);
   while (!left.empty()) {
     const size_t at = bytes.size() - left.size();
@@ -136,12 +140,36 @@ Result<void> load_snapshot(io::FileSystem& files, const std::string& directory,
     const auto batch = left.subspan(0, header->size());
     if (const auto whole = protocol::check_batch(*header, batch); !whole)
       return corrupt(whole.error().message);
-    if (const auto applied = apply_batch(*header, batch, shard); !applied)
+    if (const auto applied = apply_batch(*header, batch, shard, unserved); !applied)
       return corrupt(applied.error().message);
     left = left.subspan(header->size());
   }
-  shard.snapshot_loaded((*newest)->end);
+  unserved.log(path);
   return {};
+}
+
+}  // namespace
+
+Result<void> load_snapshot(io::FileSystem& files, const std::string& directory,
+                           MetadataShard& shard) {
+  const auto newest = read_newest_snapshot(files, directory);
+  if (!newest) return newest.error();
+  if (!*newest) return {};
+  auto applied = apply_batches((*newest)->path, (*newest)->bytes, shard);
+  if (applied) shard.snapshot_loaded((*newest)->end);
+  return applied;
+}
+
+Result<FeatureLevels> read_bootstrap_features(io::FileSystem& files,
+                                              const std::string& log_directory) {
+  const std::string path = fmt::format("{}/{}", log_directory, kBootstrapFile);
+  if (!files.exists(path)) return FeatureLevels();
+  const auto bytes = read_file(files, path);
+  if (!bytes) return bytes.error();
+  MetadataShard formatted{ShardIdentity{}};
+  auto applied = apply_batches(path, *bytes, formatted);
+  if (!applied) return applied.error();
+  return formatted.image().features().levels;
 }
 
 }  // namespace ackord::metadata

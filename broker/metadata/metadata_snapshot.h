@@ -3,6 +3,7 @@
 // Blocking: at start-up, and on a pool thread.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,12 @@ namespace ackord::metadata {
 // names file and place.
 Result<void> load_snapshot(io::FileSystem& files, const std::string& directory,
                            MetadataShard& shard);
+
+// What a directory that was formatted, but has not been served yet, is to begin with: the levels in
+// its bootstrap.checkpoint; empty when there is none. Errors as above.
+using FeatureLevels = std::map<std::string, int16_t, std::less<>>;
+Result<FeatureLevels> read_bootstrap_features(io::FileSystem& files,
+                                              const std::string& log_directory);
 
 // The newest one as it is stored; empty when there is none.
 struct StoredSnapshot {

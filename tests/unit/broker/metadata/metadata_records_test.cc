@@ -42,6 +42,7 @@ TEST(MetadataRecords, EveryTypeComesBack) {
   const std::vector<MetadataRecord> records = {protocol::FeatureLevelRecord(),
                                                protocol::TopicRecord(),
                                                protocol::PartitionRecord{.partition_id = 0},
+                                               protocol::PartitionChangeRecord{.partition_id = 0},
                                                protocol::RemoveTopicRecord(),
                                                protocol::ConfigRecord(),
                                                protocol::ProducerIdsRecord(),
