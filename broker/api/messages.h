@@ -89,5 +89,7 @@
 #include "protocol/generated/txn_share_acknowledge_response.h"
 #include "protocol/generated/unregister_broker_request.h"
 #include "protocol/generated/unregister_broker_response.h"
+#include "protocol/generated/update_features_request.h"
+#include "protocol/generated/update_features_response.h"
 #include "protocol/generated/write_txn_markers_request.h"
 #include "protocol/generated/write_txn_markers_response.h"

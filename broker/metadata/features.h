@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace ackord::metadata {
@@ -14,6 +15,14 @@ struct SupportedFeature {
   int16_t max;
   int16_t bootstrap;  // the level in a new directory
 };
+// A level that is asked for; kinds have UpdateFeatures' numbers.
+struct FeatureUpdate {
+  enum class Kind : int8_t { kUnknown = 0, kUpgrade = 1, kSafeDowngrade = 2, kUnsafeDowngrade = 3 };
+  std::string feature;
+  int16_t level = 0;
+  Kind kind = Kind::kUpgrade;
+};
+
 // By name.
 std::span<const SupportedFeature> supported_features();
 

@@ -148,6 +148,11 @@ class Service : public MetadataService {
     return effective_group_config(configs == nullptr ? ConfigMap() : *configs, settings_.broker);
   }
   const BrokerConfig& broker_config() const override { return settings_.broker; }
+  io::Task<Result<void>> update_features(std::vector<FeatureUpdate> updates,
+                                         bool validate_only) override {
+    auto hop = io::on(home_.executor, features_at_home({std::move(updates), validate_only}));
+    co_return co_await std::move(hop);
+  }
 
   void on_topic_removed(std::function<void(const TopicImage&)> listener) override {
     listeners_.push_back(std::move(listener));
@@ -184,9 +189,11 @@ class Service : public MetadataService {
   io::Task<ErrorCode> delete_at_home(Uuid id);
   io::Task<Result<void>> alter_at_home(AlterConfigs op);
   io::Task<void> configure_logs(ResourceType type, std::string resource);
+  io::Task<Result<void>> features_at_home(UpdateFeatures op);
   io::Task<Result<ProducerId>> producer_id_at_home();
   OnEveryCore publish(std::vector<MetadataRecord> records);
-  void apply_to_core(size_t core, const std::vector<MetadataRecord>& records);
+  void apply_to_core(size_t core, const std::vector<MetadataRecord>& records,
+                     int64_t features_epoch);
 
   io::Environment& environment_;
   log::LogService& logs_;
@@ -530,6 +537,19 @@ io::Task<void> Service::configure_logs(ResourceType type, std::string resource) 
   }
 }
 
+io::Task<Result<void>> Service::features_at_home(UpdateFeatures op) {
+  Turns::Take turn{turns_};
+  co_await turn;
+  Turns::Hold hold(turns_, home_.executor);
+  auto running = runner_->run(std::move(op));
+  auto reply = co_await std::move(running);
+  if (!reply) co_return reply.error();
+  if (reply->error) co_return *reply->error;
+  OnEveryCore everywhere = publish(std::move(reply->records));
+  co_await everywhere;
+  co_return Result<void>();
+}
+
 io::Task<Result<ProducerId>> Service::producer_id_at_home() {
   auto running = runner_->run(NextProducerId{});
   Result<ProducerId> id = co_await std::move(running);
@@ -540,17 +560,21 @@ io::Task<Result<ProducerId>> Service::producer_id_at_home() {
 
 OnEveryCore Service::publish(std::vector<MetadataRecord> records) {
   auto shared = std::make_shared<const std::vector<MetadataRecord>>(std::move(records));
-  return OnEveryCore{environment_, [this, shared](size_t core) { apply_to_core(core, *shared); }};
+  // Clients take notice of levels only when their epoch has grown.
+  const int64_t epoch = runner_->shard().image().features().epoch;
+  return OnEveryCore{environment_,
+                     [this, shared, epoch](size_t core) { apply_to_core(core, *shared, epoch); }};
 }
 
-void Service::apply_to_core(size_t core, const std::vector<MetadataRecord>& records) {
+void Service::apply_to_core(size_t core, const std::vector<MetadataRecord>& records,
+                            int64_t features_epoch) {
   MetadataImage& image = images_[core];
   std::vector<std::shared_ptr<const TopicImage>> removed;
   for (const MetadataRecord& record : records) {
     if (const auto* gone = std::get_if<protocol::RemoveTopicRecord>(&record)) {
       if (auto topic = image.remove_topic(gone->topic_id)) removed.push_back(std::move(topic));
     } else {
-      apply_to_image(image, record, settings_.node_id, image.features().epoch);
+      apply_to_image(image, record, settings_.node_id, features_epoch);
     }
   }
   for (const auto& topic : removed) {

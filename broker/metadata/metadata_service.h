@@ -18,6 +18,7 @@
 #include "broker/io/task.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/configs.h"
+#include "broker/metadata/features.h"
 #include "broker/metadata/image.h"
 
 namespace ackord::metadata {
@@ -104,6 +105,10 @@ class MetadataService {
                                                  bool validate_only) = 0;
   // Names of the resources of a type that have configs, of this core's image.
   virtual std::vector<std::string> config_resources(ResourceType type) const = 0;
+  // Finalizes other feature levels (KIP-584), all or none. INVALID_UPDATE_VERSION, with Kafka's
+  // text.
+  virtual io::Task<Result<void>> update_features(std::vector<FeatureUpdate> updates,
+                                                 bool validate_only) = 0;
 
   // The next block of producer ids is logged before one of it is handed out.
   virtual io::Task<Result<ProducerId>> next_producer_id() = 0;

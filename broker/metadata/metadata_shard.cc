@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "broker/metadata/config_change.h"
+#include "broker/metadata/feature_update.h"
 
 namespace ackord::metadata {
 namespace {
@@ -249,6 +250,17 @@ Outcome<MetadataShard, AlterConfigs::Reply> MetadataShard::decide(const AlterCon
   if (!changes) return Decision::answer({{}, changes.error()});
   if (op.validate_only) return Decision::answer({});
   AlterConfigs::Reply reply{*changes, std::nullopt};
+  return Decision::of(std::move(*changes), std::move(reply));
+}
+
+Outcome<MetadataShard, UpdateFeatures::Reply> MetadataShard::decide(const UpdateFeatures& op,
+                                                                    io::Now) const {
+  using Decision = Outcome<MetadataShard, UpdateFeatures::Reply>;
+  Result<std::vector<Record>> changes =
+      feature_changes(hard_.image.features(), op.updates, identity_.node);
+  if (!changes) return Decision::answer({{}, changes.error()});
+  if (op.validate_only) return Decision::answer({});
+  UpdateFeatures::Reply reply{*changes, std::nullopt};
   return Decision::of(std::move(*changes), std::move(reply));
 }
 

@@ -99,6 +99,12 @@ struct AlterConfigs {
   bool replace = false;  // what `changes` (all kSet) do not name goes back to its default
 };
 
+struct UpdateFeatures {
+  using Reply = AlterConfigs::Reply;
+  std::vector<FeatureUpdate> updates;
+  bool validate_only = false;
+};
+
 struct NextProducerId {
   using Reply = ProducerId;
 };
@@ -165,6 +171,8 @@ class MetadataShard {
                                                                  io::Now now) const;
   coordinator::Outcome<MetadataShard, AlterConfigs::Reply> decide(const AlterConfigs& op,
                                                                   io::Now now) const;
+  coordinator::Outcome<MetadataShard, UpdateFeatures::Reply> decide(const UpdateFeatures& op,
+                                                                    io::Now now) const;
   coordinator::Outcome<MetadataShard, ProducerId> decide(const NextProducerId& op,
                                                          io::Now now) const;
   coordinator::Outcome<MetadataShard, TickReply> decide(const coordinator::Tick&, io::Now) const {

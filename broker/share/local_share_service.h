@@ -54,6 +54,7 @@ class LocalShareService : public ShareService {
   io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) override;
   io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
                                              int32_t max_ranges) override;
+  io::Task<Result<int64_t>> staged_records() override;
 
   io::Task<Result<std::vector<int32_t>>> state_partitions(
       GroupId group, std::vector<TopicIdPartition> partitions) override;

@@ -115,6 +115,10 @@ class ShareService {
   virtual io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
                                                      int32_t max_ranges) = 0;
 
+  // How many records are staged, by whatever owner: share.version must stay while there are some
+  // (protocol 1.5).
+  virtual io::Task<Result<int64_t>> staged_records() = 0;
+
   // ---- transactional acknowledgements (protocol 1.1), in the order of the steps
   // Which state partitions hold these source partitions; makes the topic on first use.
   virtual io::Task<Result<std::vector<int32_t>>> state_partitions(

@@ -77,6 +77,24 @@ io::Task<ErrorCode> LocalShareService::initialize(GroupId group, Uuid topic_id, 
   co_return reply ? reply->error_code : reply.error().code;
 }
 
+io::Task<Result<int64_t>> LocalShareService::staged_records() {
+  if (!metadata_.image().topic(metadata::kShareStateTopic)) co_return int64_t{0};
+  auto ensuring = shards_.ensure();
+  const Result<void> ready = co_await std::move(ensuring);
+  if (!ready) co_return ready.error();
+  std::vector<io::Task<Result<StagedByOwner::Reply>>> asking;
+  for (int32_t index = 0; index < shards_.partitions(); ++index)
+    asking.push_back(shards_.run(index, StagedByOwner{}));
+  auto all = io::when_all(std::move(asking));
+  const std::vector<Result<StagedByOwner::Reply>> replies = co_await std::move(all);
+  int64_t records = 0;
+  for (const Result<StagedByOwner::Reply>& reply : replies) {
+    if (!reply) co_return reply.error();
+    for (const StagedByOwner::Entry& entry : reply->entries) records += entry.records;
+  }
+  co_return records;
+}
+
 io::Task<ErrorCode> LocalShareService::remove(GroupId group, Uuid topic_id, int32_t partition) {
   auto ensuring = shards_.ensure();
   const Result<void> ready = co_await std::move(ensuring);

@@ -165,6 +165,31 @@ TEST(MetadataService, RefusesTopicsWithoutAMetadataLog) {
   EXPECT_TRUE(broker.logs.has("t", 0));
 }
 
+TEST(MetadataService, OtherFeatureLevelsComeWithALaterEpochAndStay) {
+  MetadataFixture broker;
+  const int64_t before = broker.metadata().image().features().epoch;
+  const auto update = [&](int16_t level, bool validate_only) {
+    std::vector<FeatureUpdate> updates;
+    updates.push_back({"share.version", level, FeatureUpdate::Kind::kSafeDowngrade});
+    return broker.core.run(broker.metadata().update_features(std::move(updates), validate_only));
+  };
+  EXPECT_TRUE(update(2, true).has_value());
+  EXPECT_EQ(broker.metadata().image().features().level("share.version"), 3);
+  EXPECT_TRUE(update(2, false).has_value());
+  EXPECT_EQ(broker.metadata().image().features().level("share.version"), 2);
+  const int64_t after = broker.metadata().image().features().epoch;
+  EXPECT_GT(after, before);
+  EXPECT_EQ(update(9, false).error().code, ErrorCode::INVALID_UPDATE_VERSION);
+  EXPECT_TRUE(update(2, false).has_value());
+  EXPECT_EQ(broker.metadata().image().features().epoch, after);
+
+  EXPECT_TRUE(update(0, false).has_value());
+  EXPECT_EQ(broker.metadata().image().features().levels.contains("share.version"), false);
+  broker.restart();
+  EXPECT_EQ(broker.metadata().image().features().level("share.version"), 0);
+  EXPECT_EQ(broker.metadata().image().features().level("transaction.version"), 2);
+}
+
 TEST(MetadataService, ValidateOnlyMakesNothing) {
   MetadataFixture broker;
   std::vector<CreateTopic> topics(2);

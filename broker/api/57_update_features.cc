@@ -1,0 +1,100 @@
+// UpdateFeatures (key 57), versions 0-2 (KIP-584): finalizes other feature levels, all or none.
+//   v1  upgrade type in place of the permission to go down, validate only   v2  no results per
+//   feature
+// share.version may not leave the transactional acknowledgements while records are staged (protocol
+// 1.5): INVALID_UPDATE_VERSION. It is lowered first, so that no new stage comes in between, and goes
+// back up when something turns out to have been staged meanwhile.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/api/handlers.h"
+#include "broker/api/share_requests.h"
+#include "broker/metadata/metadata_service.h"
+#include "protocol/generated/update_features_request.h"
+#include "protocol/generated/update_features_response.h"
+
+namespace ackord::api {
+namespace {
+
+using metadata::FeatureUpdate;
+using protocol::UpdateFeaturesRequest;
+using protocol::UpdateFeaturesResponse;
+
+constexpr int16_t kFirstWithUpgradeType = 1;
+constexpr std::string_view kShareVersion = "share.version";
+
+FeatureUpdate update_of(const UpdateFeaturesRequest::FeatureUpdateKey& asked, int16_t version) {
+  FeatureUpdate update;
+  update.feature = asked.feature.str();
+  update.level = asked.max_version_level;
+  if (version >= kFirstWithUpgradeType) {
+    update.kind = static_cast<FeatureUpdate::Kind>(asked.upgrade_type);
+  } else if (asked.allow_downgrade) {
+    update.kind = FeatureUpdate::Kind::kSafeDowngrade;
+  }
+  return update;
+}
+
+bool ends_staging(const metadata::MetadataService& metadata,
+                  const std::vector<FeatureUpdate>& updates) {
+  if (share_version(metadata) < kShareVersionTransactions) return false;
+  const auto last = std::find_if(updates.rbegin(), updates.rend(),
+                                 [](const auto& one) { return one.feature == kShareVersion; });
+  return last != updates.rend() && last->level < kShareVersionTransactions;
+}
+
+io::Task<Result<void>> check_nothing_staged(Services& services) {
+  auto counting = services.share.staged_records();
+  const Result<int64_t> staged = co_await std::move(counting);
+  if (!staged) co_return staged.error();
+  if (*staged == 0) co_return Result<void>();
+  co_return error(ErrorCode::INVALID_UPDATE_VERSION,
+                  "share.version cannot be lowered: the acknowledgements of " +
+                      std::to_string(*staged) + " records wait for the end of their transactions.");
+}
+
+io::Task<Result<void>> update(Services& services, std::vector<FeatureUpdate> updates,
+                              bool validate_only) {
+  const bool checks = ends_staging(services.metadata, updates);
+  const int16_t before = share_version(services.metadata);
+  if (checks) {
+    auto checking = check_nothing_staged(services);
+    Result<void> checked = co_await std::move(checking);
+    if (!checked) co_return checked;
+  }
+  auto updating = services.metadata.update_features(std::move(updates), validate_only);
+  Result<void> updated = co_await std::move(updating);
+  if (!updated || !checks || validate_only) co_return updated;
+  auto checking = check_nothing_staged(services);
+  Result<void> checked = co_await std::move(checking);
+  if (checked) co_return checked;
+  std::vector<FeatureUpdate> back;
+  back.push_back({std::string(kShareVersion), before, FeatureUpdate::Kind::kUpgrade});
+  auto restoring = services.metadata.update_features(std::move(back), false);
+  const Result<void> restored = co_await std::move(restoring);
+  co_return restored ? checked : restored;
+}
+
+}  // namespace
+
+io::Task<UpdateFeaturesResponse> handle(RequestContext& context, UpdateFeaturesRequest request) {
+  UpdateFeaturesResponse response;
+  std::vector<FeatureUpdate> updates;
+  for (const auto& asked : request.feature_updates)
+    updates.push_back(update_of(asked, context.api_version));
+  auto updating = update(context.services, std::move(updates), request.validate_only);
+  const Result<void> updated = co_await std::move(updating);
+  if (!updated) {
+    response.error_code = updated.error().code;
+    response.error_message = String(updated.error().message);
+    co_return response;
+  }
+  // Kafka's text of an error that is none, too.
+  for (const auto& asked : request.feature_updates)
+    response.results.push_back({asked.feature, ErrorCode::NONE, String("NONE")});
+  co_return response;
+}
+
+}  // namespace ackord::api
