@@ -1,9 +1,9 @@
 // UpdateFeatures (key 57), versions 0-2 (KIP-584): finalizes other feature levels, all or none.
-//   v1  upgrade type in place of the permission to go down, validate only   v2  no results per
-//   feature
+//   v1  upgrade type in place of the permission to go down, validate only
+//   v2  no results per feature
 // share.version may not leave the transactional acknowledgements while records are staged (protocol
-// 1.5): INVALID_UPDATE_VERSION. It is lowered first, so that no new stage comes in between, and goes
-// back up when something turns out to have been staged meanwhile.
+// 1.5): INVALID_UPDATE_VERSION. It is lowered, then looked at once more, and goes back up when
+// something was staged in between.
 #include <algorithm>
 #include <string>
 #include <utility>
