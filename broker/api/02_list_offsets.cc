@@ -123,10 +123,13 @@ io::Task<ListOffsetsResponse> handle(RequestContext& context, ListOffsetsRequest
   std::vector<Question> questions;
   std::vector<std::pair<size_t, size_t>> places;
   for (const auto& topic : request.topics) {
+    if (topic.partitions.empty()) continue;
     auto& topic_out = response.topics.emplace_back();
     topic_out.name = topic.name;
     for (const auto& partition : topic.partitions) {
       TopicPartition name{topic.name, partition.partition_index};
+      // One that is named twice is refused once.
+      if (twice.contains(name) && seen.erase(name) == 0) continue;
       PartitionAnswer& out = topic_out.partitions.emplace_back();
       out.partition_index = partition.partition_index;
       if (twice.contains(name)) {

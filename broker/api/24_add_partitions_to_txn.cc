@@ -5,6 +5,7 @@
 // All partitions of a transaction or none: next to one that is refused, the good ones are
 // OPERATION_NOT_ATTEMPTED. Clients may not add state topics; brokers do (`__consumer_offsets`).
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ enum class Caller { kClient, kBroker };
 struct Partitions {
   std::vector<TopicPartition> names;
   std::vector<ErrorCode> errors;
+  bool refused = false;  // before the coordinator was asked
 
   void answer_all(ErrorCode code) { std::fill(errors.begin(), errors.end(), code); }
 };
@@ -62,11 +64,29 @@ bool all_good(Partitions& partitions) {
   if (std::all_of(partitions.errors.begin(), partitions.errors.end(), good)) return true;
   std::replace(partitions.errors.begin(), partitions.errors.end(), ErrorCode::NONE,
                ErrorCode::OPERATION_NOT_ATTEMPTED);
+  partitions.refused = true;
   return false;
+}
+
+// Where a partition was refused, each is named once, whatever the request did; what has none is not
+// named (as Kafka).
+std::vector<Response::AddPartitionsToTxnTopicResult> refusals(const Partitions& partitions) {
+  std::map<std::string_view, std::map<int32_t, ErrorCode>> by_topic;
+  for (size_t i = 0; i < partitions.names.size(); ++i) {
+    by_topic[partitions.names[i].topic.sv()][partitions.names[i].partition] = partitions.errors[i];
+  }
+  std::vector<Response::AddPartitionsToTxnTopicResult> answered;
+  for (const auto& [name, errors] : by_topic) {
+    auto& result = answered.emplace_back();
+    result.name = TopicName(name);
+    for (const auto& [index, code] : errors) result.results_by_partition.push_back({index, code});
+  }
+  return answered;
 }
 
 std::vector<Response::AddPartitionsToTxnTopicResult> results(
     const std::vector<Request::AddPartitionsToTxnTopic>& topics, const Partitions& partitions) {
+  if (partitions.refused) return refusals(partitions);
   std::vector<Response::AddPartitionsToTxnTopicResult> answered;
   size_t at = 0;
   for (const auto& topic : topics) {

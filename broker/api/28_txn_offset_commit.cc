@@ -53,6 +53,7 @@ Plan plan(const RequestContext& context, const TxnOffsetCommitRequest& request,
   const bool by_id = context.api_version >= kFirstWithTopicIds;
   Plan plan;
   for (const auto& topic : request.topics) {
+    if (topic.partitions.empty()) continue;
     auto& topic_out = response.topics.emplace_back();
     topic_out.name = topic.name;
     topic_out.topic_id = topic.topic_id;
@@ -111,6 +112,8 @@ io::Task<ErrorCode> join_transaction(RequestContext& context, txn::TxnIdentity w
 
 io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest& request,
                           std::vector<group::OffsetToCommit> offsets) {
+  // Only offsets outside transactions can be nobody's.
+  if (request.group_id.empty()) co_return ErrorCode::INVALID_GROUP_ID;
   group::GroupService& groups = context.services.group;
   const log::ProducerStamp producer{request.producer_id, request.producer_epoch};
   if (context.services.txn.is_sealed(producer)) co_return ErrorCode::INVALID_PRODUCER_EPOCH;

@@ -75,6 +75,7 @@ io::Task<ShareFetchResponse> handle(RequestContext& context, ShareFetchRequest r
   auto fetching = context.services.share.fetch(call_of(context, request));
   share::ShareFetchReply reply = co_await std::move(fetching);
   response.error_code = reply.error_code;
+  if (reply.error_code != ErrorCode::NONE) co_return response;
   response.acquisition_lock_timeout_ms = reply.acquisition_lock_timeout_ms;
   for (share::ShareFetchPartition& partition : reply.partitions) {
     auto topic = response.responses.begin();

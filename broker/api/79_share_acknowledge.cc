@@ -45,8 +45,8 @@ io::Task<ShareAcknowledgeResponse> handle(RequestContext& context,
   auto acknowledging = context.services.share.acknowledge(std::move(call));
   const share::ShareAcknowledgeReply reply = co_await std::move(acknowledging);
   response.error_code = reply.error_code;
-  response.acquisition_lock_timeout_ms = reply.acquisition_lock_timeout_ms;
   if (reply.error_code != ErrorCode::NONE) co_return response;
+  response.acquisition_lock_timeout_ms = reply.acquisition_lock_timeout_ms;
   size_t at = 0;
   for (const auto& topic : request.topics) {
     if (topic.partitions.empty()) continue;
