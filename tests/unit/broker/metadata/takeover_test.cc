@@ -57,7 +57,7 @@ TEST_F(TakeoverTest, EveryChangeOfTheLeaderBeginsAnEpoch) {
   EXPECT_EQ(epoch(), 5);
   EXPECT_EQ(shard.hard().strange.at({topic_id(), 0}).leader, kNobody);
   auto shrunk = change();
-  shrunk.isr = std::vector<int32_t>{1};
+  shrunk.isr = std::vector<BrokerId>{kNode};
   apply(shrunk);
   EXPECT_EQ(epoch(), 5);
   auto elected = change();
@@ -145,6 +145,7 @@ TEST(Takeover, APartitionWithoutALeaderIsLedInTheNextEpoch) {
   stopped.leader = kNobody;
   const log::EncodedRecord encoded = encode_record(stopped);
   broker.logs.partition(kLog, 0).append_records(std::span(&encoded, 1), std::nullopt, 0);
+  broker.core.run_until_idle();
   broker.restart();
   EXPECT_EQ(broker.metadata().leader_epoch({TopicName("t"), 0}), 2);
   EXPECT_EQ(broker.logs.partition("t", 0).leader_epoch(), 2);
