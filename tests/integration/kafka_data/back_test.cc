@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "tests/integration/kafka_data/kafka_data.h"
 #include "tests/integration/support/share_member.h"
@@ -43,12 +45,11 @@ class Kafka {
   int status_ = 0;
 };
 
-// What there is to compare, topic by topic and group by group.
-Lines everything(KafkaData& data, RawClient& client, const Topic& added) {
-  Lines all;
+// What there is to compare, by partition and by group.
+std::map<std::string, Lines> everything(KafkaData& data, RawClient& client, const Topic& added) {
+  std::map<std::string, Lines> all;
   const auto add = [&](const std::string& topic, int32_t partition) {
-    all.push_back("records of " + topic + "-" + std::to_string(partition));
-    for (std::string& line : data.records(client, topic, partition)) all.push_back(line);
+    all[topic + "-" + std::to_string(partition)] = data.records(client, topic, partition);
   };
   for (const auto& [name, topic] : object_in(data.expected(), "topics")) {
     for (const json::value& partition : array_in(topic.as_object(), "partitions"))
@@ -57,13 +58,29 @@ Lines everything(KafkaData& data, RawClient& client, const Topic& added) {
   add(added.name, 0);
   for (const auto& [name, group] : object_in(data.expected(), "groups")) {
     const bool share = text(group.as_object(), "type") == "Share";
-    all.push_back("offsets of " + std::string(name));
     Lines lines = share ? share_offsets(client, std::string(name))
                         : committed_offsets(client, std::string(name), true);
     std::sort(lines.begin(), lines.end());
-    all.insert(all.end(), lines.begin(), lines.end());
+    all["group " + std::string(name)] = std::move(lines);
   }
   return all;
+}
+
+// It answers before it leads its partitions.
+void await_leaders(KafkaData& data, RawClient& client) {
+  for (const auto& [name, topic] : object_in(data.expected(), "topics")) {
+    for (const json::value& value : array_in(topic.as_object(), "partitions")) {
+      const auto partition = static_cast<int32_t>(number(value.as_object(), "partition"));
+      poll_until(std::string(name) + " is led", [&, topic_name = std::string(name)] {
+        try {
+          list_offset(client, topic_name, partition, kLatest);
+          return true;
+        } catch (const std::runtime_error&) {
+          return false;
+        }
+      });
+    }
+  }
 }
 
 TEST(KafkaDataBack, KafkaServesWhatAckordWrote) {
@@ -84,17 +101,21 @@ TEST(KafkaDataBack, KafkaServesWhatAckordWrote) {
   member.join({source});
   member.acquire(source, 0, 12);
   require_none(member.acknowledge(source, 0, 5, 5, kAccept), "ShareAcknowledge");
+  member.close_session();
   require_none(member.leave(), "leave");
   for (const auto& [id, expected] : object_in(data.expected(), "transactions"))
     await_transaction_state(ackord, std::string(id), text(expected.as_object(), "state"));
-  const Lines written = everything(data, ackord, added);
+  const auto written = everything(data, ackord, added);
   ASSERT_EQ(data.broker().stop(), 0);
 
   Kafka kafka(data.directory().path());
   if (kafka.status() == kNoKafka) GTEST_SKIP() << "no Apache Kafka";
   ASSERT_EQ(kafka.status(), 0);
   RawClient client(kafka.port());
-  EXPECT_EQ(everything(data, client, added), written);
+  await_leaders(data, client);
+  const auto read = everything(data, client, added);
+  ASSERT_EQ(read.size(), written.size());
+  for (const auto& [what, lines] : written) EXPECT_EQ(read.at(what), lines) << what;
   EXPECT_EQ(find_topic(client, "added").id, added.id);
   EXPECT_EQ(produce(client, added, 0, {"by Kafka again"}), 108);
 }
