@@ -1,7 +1,7 @@
 // The records of `__cluster_metadata-0` that Ackord makes and reads, in Kafka's own schemas and
 // framing: key null; value = frame version 1 | record type | record version (each an unsigned
-// varint) | body (KIP-631). Other types (ACLs, quotas, SCRAM, …) are left alone: they stay in the log
-// and say nothing here, but their names are known, so that they can be named.
+// varint) | body (KIP-631). Other types (ACLs, quotas, SCRAM, …) are left alone: they stay in the
+// log and say nothing here, but their names are known, so that they can be named.
 #pragma once
 
 #include <optional>
