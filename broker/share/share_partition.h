@@ -155,8 +155,8 @@ class SharePartition {
                              const std::vector<AcknowledgementBatch>& batches,
                              const AcknowledgeRules& rules, PartitionChange& change,
                              std::vector<OffsetRange>& renewed) const;
-  // What the member acquired in this session or an earlier one; null: whoever holds them. Returns the
-  // number of offsets.
+  // What the member acquired in this session or an earlier one; null: whoever holds them. Returns
+  // the number of offsets.
   int64_t release(const Holder* holder, Offset first, Offset last, DeliveryLimit limit,
                   PartitionChange& change) const;
   int64_t expire(int64_t steady_ms, PartitionChange& change) const;

@@ -5,8 +5,9 @@
 //     … kit.version() …
 //   }
 //
-// makes the checks fetch.session.wrong_epoch[v7] … [v17], one a version that the broker advertises. A
-// case without `api` is one check. `spec` is what it checks: a KIP, or a section of docs/.
+// makes the checks fetch.session.wrong_epoch[v7] … [v17], one a version; a version that the broker
+// does not advertise fails, unless the case calls kit.needs(). A case without `api` is one check.
+// `spec` is what it checks: a KIP, or a section of docs/.
 #pragma once
 
 #include <cstdint>

@@ -94,8 +94,9 @@ std::vector<std::string> numbered(int count, const std::string& prefix) {
   return out;
 }
 
-// offset int64 | size int32 | crc32 uint32 | magic int8 | attributes int8 | timestamp int64 (magic 1)
-// | key_length int32 = -1 | value_length int32 | value. The checksum covers what follows it.
+// offset int64 | size int32 | crc32 uint32 | magic int8 | attributes int8 | timestamp int64 (only
+// magic 1) | key_length int32 = -1 | value_length int32 | value. The checksum covers what follows
+// it.
 std::vector<std::byte> old_message(int8_t magic, const std::string& value) {
   std::vector<std::byte> body;
   const auto put = [](std::vector<std::byte>& out, auto number) {

@@ -2,8 +2,8 @@
 // version, and any bytes. A request is JSON in the form of Kafka's JsonConverter classes (see
 // protocol/json/json_message.h); a field that is left out has its schema's default.
 //
-// Nothing here waits for longer than its limit, and never past the case's own time. Errors: Failure.
-// One thread at a time.
+// Nothing here waits for longer than its limit, and never past the case's own time. Errors:
+// Failure. One thread at a time.
 #pragma once
 
 #include <boost/json/object.hpp>

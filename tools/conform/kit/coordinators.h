@@ -1,5 +1,5 @@
-// FindCoordinator: the first use of a coordinator creates its internal topic, so whatever a group or
-// a transaction begins with waits here first.
+// FindCoordinator: the first use of a coordinator creates its internal topic, so whatever a group
+// or a transaction begins with waits here first.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // Share acknowledgements inside a producer's transaction (docs/PROTOCOL.md part 1):
-// TxnShareAcknowledge, AddShareAcksToTxn, and what DescribeSharePartitions says of what is in flight.
+// TxnShareAcknowledge, AddShareAcksToTxn, and what DescribeSharePartitions says of what is in
+// flight.
 //
 //   auto [topic, member, producer] = staging(kit);
 //   stage(kit, producer, member, {{.topic = topic, .first = 0, .last = 9}});

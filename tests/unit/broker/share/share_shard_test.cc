@@ -221,8 +221,8 @@ TEST_F(ShareShardTest, IdleGroupsLoseTheirSoftStateOnly) {
   EXPECT_EQ(harness_.tick().expired_records, 5);
 }
 
-// The end of a session is learnt late: by then its member, or another one, may hold records in a new
-// session.
+// The end of a session is learnt late: by then its member, or another one, may hold records in a
+// new session.
 TEST_F(ShareShardTest, TheEndOfASessionLeavesWhatALaterOneHolds) {
   start(key(0));
   start(key(1));
