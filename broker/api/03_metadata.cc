@@ -5,6 +5,7 @@
 //   by id   v13  top-level error
 // A missing topic that may be created is created, and answered UNKNOWN_TOPIC_OR_PARTITION once
 // more: clients ask again, as they do with Kafka. All topics never creates.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,15 +32,16 @@ bool asks_for_all(const RequestContext& context, const MetadataRequest& request)
   return !request.topics || (context.api_version == 0 && request.topics->empty());
 }
 
-// Before v12 a topic has a name and no id; from then on one of both.
+// Before v12 a topic has a name and no id; from then on one of both, or nothing beside others that
+// have an id.
 bool well_formed(const RequestContext& context, const MetadataRequest& request) {
   if (!request.topics || context.api_version < kFirstWithIds) return true;
-  for (const auto& topic : *request.topics) {
-    if (context.api_version < kFirstByIds && (!topic.name || !topic.topic_id.is_zero()))
-      return false;
-    if (!topic.name && topic.topic_id.is_zero()) return false;
-  }
-  return true;
+  const auto& topics = *request.topics;
+  const bool any_id = std::any_of(topics.begin(), topics.end(),
+                                  [](const auto& topic) { return !topic.topic_id.is_zero(); });
+  if (context.api_version < kFirstByIds && any_id) return false;
+  return any_id ||
+         std::all_of(topics.begin(), topics.end(), [](const auto& topic) { return topic.name; });
 }
 
 MetadataResponse invalid_request(const MetadataRequest& request) {
@@ -73,8 +75,10 @@ void add_topic(MetadataResponse& response, const TopicImage& topic, BrokerId nod
   }
 }
 
-void add_missing(MetadataResponse& response, const TopicName& name, ErrorCode code) {
+void add_missing(MetadataResponse& response, const TopicName& name, ErrorCode code,
+                 bool with_operations) {
   auto& answer = response.topics.emplace_back();
+  if (with_operations) answer.topic_authorized_operations = kTopicOperations;
   answer.error_code = code;
   answer.name = name;
   answer.is_internal = metadata::is_internal(name);
@@ -110,7 +114,8 @@ io::Task<void> add_by_name(MetadataResponse& response, metadata::MetadataService
       continue;
     }
     if (metadata::topic_name_fault(*topic.name)) {
-      add_missing(response, *topic.name, ErrorCode::INVALID_TOPIC_EXCEPTION);
+      add_missing(response, *topic.name, ErrorCode::INVALID_TOPIC_EXCEPTION,
+                  request.include_topic_authorized_operations);
       continue;
     }
     if (may_create) {
@@ -118,7 +123,8 @@ io::Task<void> add_by_name(MetadataResponse& response, metadata::MetadataService
       auto creating = service.auto_create(std::move(name));
       (void)co_await std::move(creating);
     }
-    add_missing(response, *topic.name, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+    add_missing(response, *topic.name, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+                request.include_topic_authorized_operations);
   }
 }
 

@@ -30,19 +30,14 @@ metadata::CreateTopic wanted(const CreateTopicsRequest::CreatableTopic& topic) {
     create.assignments.emplace_back(assignment.partition_index, assignment.broker_ids);
   }
   for (const auto& config : topic.configs) {
-    if (config.value) create.configs[config.name.str()] = config.value->str();
+    if (config.value) {
+      create.configs[config.name.str()] = config.value->str();
+      continue;
+    }
+    if (!create.configs_without_value.empty()) create.configs_without_value += ",";
+    create.configs_without_value += config.name.sv();
   }
   return create;
-}
-
-std::string null_configs(const CreateTopicsRequest::CreatableTopic& topic) {
-  std::string names;
-  for (const auto& config : topic.configs) {
-    if (config.value) continue;
-    if (!names.empty()) names += ",";
-    names += config.name.sv();
-  }
-  return names;
 }
 
 void set_error(CreateTopicsResponse::CreatableTopicResult& result, ErrorCode code,
@@ -76,40 +71,18 @@ io::Task<CreateTopicsResponse> handle(RequestContext& context, CreateTopicsReque
   std::vector<metadata::CreateTopic> topics;
   topics.reserve(request.topics.size());
   for (const auto& topic : request.topics) topics.push_back(wanted(topic));
-  // A config without a value would be lost on the way: such a topic is checked like the others, but
-  // not made.
-  std::vector<std::string> without_value;
-  bool any_without_value = false;
-  for (const auto& topic : request.topics) {
-    without_value.push_back(null_configs(topic));
-    any_without_value = any_without_value || !without_value.back().empty();
-  }
-  std::vector<metadata::CreatedTopic> checked;
-  if (any_without_value) {
-    auto checking = service.create_topics(topics, true);
-    checked = co_await std::move(checking);
-    std::vector<metadata::CreateTopic> rest;
-    for (size_t i = 0; i < topics.size(); ++i) {
-      if (without_value[i].empty()) rest.push_back(topics[i]);
-    }
-    topics = std::move(rest);
-  }
   auto creating = service.create_topics(std::move(topics), request.validate_only);
   std::vector<metadata::CreatedTopic> created = co_await std::move(creating);
 
   CreateTopicsResponse response;
   std::set<std::string_view> seen;
-  size_t next = 0;
   for (size_t i = 0; i < request.topics.size(); ++i) {
-    metadata::CreatedTopic& outcome = without_value[i].empty() ? created[next++] : checked[i];
+    metadata::CreatedTopic& outcome = created[i];
     if (!seen.insert(request.topics[i].name.sv()).second) continue;
     auto& result = response.topics.emplace_back();
     result.name = request.topics[i].name;
     if (outcome.error != ErrorCode::NONE) {
       set_error(result, outcome.error, std::move(outcome.message));
-    } else if (!without_value[i].empty()) {
-      set_error(result, ErrorCode::INVALID_CONFIG,
-                "Null value not supported for topic configs: " + without_value[i]);
     } else {
       set_created(result, service, *outcome.topic);
     }

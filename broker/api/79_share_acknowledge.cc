@@ -1,6 +1,7 @@
 // ShareAcknowledge (key 79), versions 1-2 (KIP-932). v2: IsRenewAck (KIP-1222),
 // AcquisitionLockTimeoutMs. Counts in the share session like a ShareFetch. Per partition all or
 // nothing; answered when the state is durable.
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,19 @@ namespace {
 
 using protocol::ShareAcknowledgeRequest;
 using protocol::ShareAcknowledgeResponse;
+
+// A partition that is named again counts as it was named last, in its first place (as Kafka).
+template <class Partitions>
+void keep_last_of_each(Partitions& partitions) {
+  std::map<int32_t, size_t> places;
+  size_t kept = 0;
+  for (auto& partition : partitions) {
+    const auto [at, is_new] = places.emplace(partition.partition_index, kept);
+    if (is_new) ++kept;
+    if (&partitions[at->second] != &partition) partitions[at->second] = std::move(partition);
+  }
+  partitions.resize(kept);
+}
 
 }  // namespace
 
@@ -34,6 +48,7 @@ io::Task<ShareAcknowledgeResponse> handle(RequestContext& context,
   call.session_epoch = request.share_session_epoch;
   call.max_acknowledge_type = request.is_renew_ack ? 4 : 3;
   for (auto& topic : request.topics) {
+    keep_last_of_each(topic.partitions);
     // What names no ranges is not answered either (as Kafka).
     std::erase_if(topic.partitions,
                   [](const auto& partition) { return partition.acknowledgement_batches.empty(); });

@@ -39,6 +39,7 @@ struct CreateTopic {
   std::vector<std::pair<int32_t, std::vector<BrokerId>>>
       assignments;  // index → replicas; excludes the counts
   ConfigMap configs;
+  std::string configs_without_value;  // their names: a topic that has any is refused
 };
 struct CreatedTopic {
   ErrorCode error = ErrorCode::NONE;

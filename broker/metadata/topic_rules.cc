@@ -119,10 +119,13 @@ void refuse_duplicates(std::vector<TopicPlan>& plans) {
   }
 }
 
-// Kafka counts what is asked for before it looks at anything else.
-bool asks_too_much(const std::vector<CreateTopic>& topics, const BrokerConfig& broker) {
+// Kafka counts what is asked for, but for names that come twice, before it looks at anything else.
+bool asks_too_much(const std::vector<CreateTopic>& topics, const std::vector<TopicPlan>& plans,
+                   const BrokerConfig& broker) {
   int64_t total = 0;
-  for (const CreateTopic& topic : topics) {
+  for (size_t i = 0; i < topics.size(); ++i) {
+    const CreateTopic& topic = topics[i];
+    if (plans[i].error != ErrorCode::NONE) continue;
     if (!topic.assignments.empty()) {
       total += static_cast<int64_t>(topic.assignments.size());
     } else {
@@ -165,13 +168,15 @@ std::vector<TopicPlan> plan_topics(const MetadataImage& image, const BrokerConfi
     plans[i].name = topics[i].name;
     plans[i].configs = topics[i].configs;
   }
-  if (asks_too_much(topics, broker)) {
-    for (TopicPlan& plan : plans)
-      refuse(plan, ErrorCode::POLICY_VIOLATION,
-             "Excessively large number of partitions per request.");
+  refuse_duplicates(plans);
+  if (asks_too_much(topics, plans, broker)) {
+    for (TopicPlan& plan : plans) {
+      if (plan.error == ErrorCode::NONE)
+        refuse(plan, ErrorCode::POLICY_VIOLATION,
+               "Excessively large number of partitions per request.");
+    }
     return plans;
   }
-  refuse_duplicates(plans);
   std::map<std::string, std::string> by_collision_key;
   for (const auto& [name, topic] : image.topics())
     by_collision_key.emplace(collision_key(name), name);
@@ -181,7 +186,10 @@ std::vector<TopicPlan> plan_topics(const MetadataImage& image, const BrokerConfi
     check_name(plan, by_collision_key, image);
     if (plan.error != ErrorCode::NONE) continue;
     const Result<void> configs = check_topic_configs(plan.configs);
-    if (!configs) {
+    if (!topics[i].configs_without_value.empty()) {
+      refuse(plan, ErrorCode::INVALID_CONFIG,
+             "Null value not supported for topic configs: " + topics[i].configs_without_value);
+    } else if (!configs) {
       refuse(plan, configs.error().code, configs.error().message);
     } else if (topics[i].assignments.empty()) {
       check_counts(plan, topics[i], broker);

@@ -240,6 +240,8 @@ io::Task<std::vector<PartitionError>> LocalShareService::acknowledge_all(
   std::vector<AcknowledgePartition> known;
   std::vector<size_t> places;
   for (size_t i = 0; i < partitions.size(); ++i) {
+    errors[i] = check_acknowledgement_batches(partitions[i].batches, max_type);
+    if (!errors[i].ok()) continue;
     const auto source = source_of(partitions[i].partition);
     if (!source) {
       errors[i] = unavailable(source.error());

@@ -16,6 +16,14 @@ struct Context {
   ~Context() { LZ4F_freeDecompressionContext(context); }
 };
 
+// Blocks that refer to earlier ones are refused: Java cannot read them, so nobody may write them.
+// The frame: magic int32 | flags int8, with bit 5 set where blocks are independent.
+bool blocks_are_linked(Input in) {
+  constexpr size_t kFlags = 4;
+  constexpr auto kIndependent = std::byte{0x20};
+  return in.size() > kFlags && (in[kFlags] & kIndependent) == std::byte{0};
+}
+
 }  // namespace
 
 void lz4_compress(int level, Input in, Output& out) {
@@ -33,6 +41,7 @@ void lz4_compress(int level, Input in, Output& out) {
 }
 
 Result<void> lz4_decompress(Input in, size_t limit, Output& out) {
+  if (blocks_are_linked(in)) return corrupt("lz4", "its blocks are linked");
   thread_local Context kept;
   LZ4F_resetDecompressionContext(kept.context);
   size_t used = 0;
