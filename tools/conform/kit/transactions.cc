@@ -94,7 +94,13 @@ void TxnProducer::init_until(int16_t epoch) {
   constexpr int kInFlight = 200;
   const Object request = init_request(id_);
   std::vector<Sent> sent;
+  const Stopwatch stopwatch;
+  const int first = identity_.epoch;
   while (identity_.epoch < epoch) {
+    const int64_t done = identity_.epoch - first;
+    if (done > 0 && stopwatch.elapsed() * (epoch - identity_.epoch) / done > kit_->end().left() / 2)
+      throw Skip(fmt::format("{} epochs took {} ms: all of them would take too long", done,
+                             stopwatch.elapsed().count()));
     const int count = std::min<int>(kInFlight, epoch - identity_.epoch);
     for (int i = 0; i < count; ++i)
       sent.push_back(kit_->first().send("InitProducerId", 4, request));

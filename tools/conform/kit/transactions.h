@@ -86,7 +86,8 @@ class TxnProducer {
 
   void init(const InitOptions& options = {});
   Value try_init(const InitOptions& options = {});
-  // Again and again, until the epoch is this: thousands of requests, many in flight.
+  // Again and again, until the epoch is this: thousands of requests, many in flight. Skip where the
+  // broker is too slow for that within the case's time (each of them is durable).
   void init_until(int16_t epoch);
 
   // AddPartitionsToTxn; needed in version 1 only, where produce() does it.
