@@ -15,6 +15,7 @@
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
 #include "broker/api/produce_shape.h"
+#include "broker/log/batch_validator.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/txn/txn_service.h"
@@ -207,20 +208,23 @@ class TopicPlaces {
   std::map<std::pair<std::string_view, Uuid>, size_t> places_;
 };
 
-// What a partition is refused for before its log is asked, in Kafka's order.
-ErrorCode check_partition(const RequestContext& context, const metadata::TopicImage* topic,
-                          const ProduceRequest::PartitionProduceData& partition, int16_t acks) {
+// What a partition is refused for before its log is asked, in Kafka's order; else its batch.
+Result<protocol::BatchHeader> check_partition(const RequestContext& context,
+                                              const metadata::TopicImage* topic,
+                                              const ProduceRequest::PartitionProduceData& partition,
+                                              int16_t acks) {
   if (topic == nullptr) {
-    return context.api_version >= kFirstWithTopicIds ? ErrorCode::UNKNOWN_TOPIC_ID
-                                                     : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+    return error(context.api_version >= kFirstWithTopicIds ? ErrorCode::UNKNOWN_TOPIC_ID
+                                                           : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
   }
   if (partition.index < 0 || partition.index >= topic->partitions)
-    return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-  if (const ErrorCode error = check_records(partition, context.api_version);
-      error != ErrorCode::NONE)
-    return error;
-  if (acks < -1 || acks > 1) return ErrorCode::INVALID_REQUIRED_ACKS;
-  return topic->internal() ? ErrorCode::INVALID_TOPIC_EXCEPTION : ErrorCode::NONE;
+    return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+  if (!partition.records) return error(ErrorCode::INVALID_RECORD);
+  auto batch = log::sole_batch(partition.records->bytes(), context.api_version);
+  if (!batch) return batch;
+  if (acks < -1 || acks > 1) return error(ErrorCode::INVALID_REQUIRED_ACKS);
+  if (topic->internal()) return error(ErrorCode::INVALID_TOPIC_EXCEPTION);
+  return batch;
 }
 
 // The writes of the request, with a place in the response each; what cannot be tried has its error
@@ -241,16 +245,18 @@ std::vector<Write> plan(RequestContext& context, const ProduceRequest& request, 
     auto& out = places.emplace_back();
     out.index = partition->index;
     out.base_offset = -1;
-    out.error_code = whole != ErrorCode::NONE
-                         ? whole
-                         : check_partition(context, known.get(), *partition, request.acks);
-    if (out.error_code != ErrorCode::NONE) continue;
+    out.error_code = whole;
+    if (whole != ErrorCode::NONE) continue;
+    const auto batch = check_partition(context, known.get(), *partition, request.acks);
+    if (!batch) {
+      out.error_code = batch.error().code;
+      continue;
+    }
     write.partition = {known->name, partition->index};
     write.topic_id = known->id;
     write.records = partition->records->bytes();
-    const auto header = protocol::parse_header(write.records);
-    if (header && header->transactional())
-      write.transaction = log::ProducerStamp{header->producer_id, header->producer_epoch};
+    if (batch->transactional())
+      write.transaction = log::ProducerStamp{batch->producer_id, batch->producer_epoch};
     writes.push_back(std::move(write));
   }
   return writes;

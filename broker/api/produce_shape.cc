@@ -3,8 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "protocol/compression/compression.h"
-#include "protocol/record_batch/batch_header.h"
+#include "protocol/record_batch/batch_format.h"
 #include "protocol/record_batch/big_endian.h"
 
 namespace ackord::api {
@@ -13,11 +12,15 @@ namespace {
 namespace format = protocol::batch_format;
 using protocol::ProduceRequest;
 
-constexpr int16_t kFirstWithZstd = 7;
-
 bool is_of_the_future(std::span<const std::byte> records) {
   return records.size() >= format::kMagicEnd &&
          static_cast<int8_t>(records[format::kMagic]) > format::kMagicV2;
+}
+
+bool is_transactional(std::span<const std::byte> records) {
+  return records.size() >= format::kHeaderSize &&
+         (protocol::load_big<int16_t>(records.data() + format::kAttributes) &
+          format::kTransactional) != 0;
 }
 
 }  // namespace
@@ -29,28 +32,12 @@ ErrorCode check_request(const ProduceRequest& request) {
       if (!partition.records) continue;
       const auto records = partition.records->bytes();
       if (is_of_the_future(records)) return ErrorCode::CORRUPT_MESSAGE;
-      const auto header = protocol::parse_header(records);
-      transactional = transactional || (header && header->transactional());
+      transactional = transactional || is_transactional(records);
     }
   }
   if (transactional && (!request.transactional_id || request.transactional_id->empty()))
     return ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
   return ErrorCode::NONE;
-}
-
-ErrorCode check_records(const ProduceRequest::PartitionProduceData& partition, int16_t version) {
-  if (!partition.records) return ErrorCode::INVALID_RECORD;
-  const auto records = partition.records->bytes();
-  if (records.size() < format::kHeaderSize ||
-      static_cast<int8_t>(records[format::kMagic]) != format::kMagicV2)
-    return ErrorCode::INVALID_RECORD;
-  const auto length = protocol::load_big<int32_t>(records.data() + format::kBatchLength);
-  if (length + int64_t{format::kLogOverhead} != static_cast<int64_t>(records.size()))
-    return ErrorCode::INVALID_RECORD;
-  const auto attributes = protocol::load_big<int16_t>(records.data() + format::kAttributes);
-  const bool zstd = (attributes & format::kCodecMask) == static_cast<int>(protocol::Codec::kZstd);
-  return zstd && version < kFirstWithZstd ? ErrorCode::UNSUPPORTED_COMPRESSION_TYPE
-                                          : ErrorCode::NONE;
 }
 
 std::vector<PartitionToWrite> distinct_partitions(const ProduceRequest& request) {

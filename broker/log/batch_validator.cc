@@ -28,36 +28,16 @@ bool refuse(AppendResult& refusal, ErrorCode code, std::string message) {
   return false;
 }
 
-// Size, version, number of batches, checksum.
+// Number of batches, format, codec, size, checksum.
 bool check_frame(const ClientAppend& request, const LogConfig& config, BatchHeader& header,
                  AppendResult& refusal) {
   const auto bytes = request.records;
-  if (bytes.empty()) {
-    return refuse(refusal, ErrorCode::INVALID_RECORD,
-                  "a produce request must hold one record batch");
-  }
-  auto parsed = protocol::parse_header(bytes);
-  if (parsed.has_error()) {
-    const bool old = parsed.error().code == ErrorCode::UNSUPPORTED_FOR_MESSAGE_FORMAT;
-    return refuse(refusal, old ? ErrorCode::INVALID_RECORD : parsed.error().code,
-                  parsed.error().message);
-  }
-  header = *parsed;
-  if (header.size() > bytes.size()) {
-    return refuse(refusal, ErrorCode::CORRUPT_MESSAGE, "the bytes end within the batch");
-  }
-  if (header.size() < bytes.size()) {
-    return refuse(refusal, ErrorCode::INVALID_RECORD,
-                  "a produce request must hold exactly one record batch per partition");
-  }
+  auto sole = sole_batch(bytes, request.produce_version);
+  if (sole.has_error()) return refuse(refusal, sole.error().code, sole.error().message);
+  header = *sole;
   if (protocol::find_codec(header.codec()) == nullptr) {
     return refuse(refusal, ErrorCode::UNSUPPORTED_COMPRESSION_TYPE,
                   fmt::format("unknown compression type {}", header.codec()));
-  }
-  if (header.codec() == static_cast<int>(Codec::kZstd) &&
-      request.produce_version < kZstdProduceVersion) {
-    return refuse(refusal, ErrorCode::UNSUPPORTED_COMPRESSION_TYPE,
-                  fmt::format("zstd needs Produce version {}", kZstdProduceVersion));
   }
   if (header.size() > static_cast<uint64_t>(config.max_message_bytes)) {
     return refuse(refusal, ErrorCode::MESSAGE_TOO_LARGE,
@@ -166,6 +146,25 @@ const protocol::CodecInfo* other_codec(const BatchHeader& header, const LogConfi
 }
 
 }  // namespace
+
+Result<BatchHeader> sole_batch(std::span<const std::byte> records, int16_t produce_version) {
+  auto header = protocol::parse_header(records);
+  if (header.has_error()) {
+    const bool unknown_format = records.size() >= format::kMagicEnd &&
+                                static_cast<int8_t>(records[format::kMagic]) > format::kMagicV2;
+    if (unknown_format) return header;
+    return error(ErrorCode::INVALID_RECORD, header.error().message);
+  }
+  if (header->size() != records.size()) {
+    return error(ErrorCode::INVALID_RECORD,
+                 "a produce request must hold exactly one record batch per partition");
+  }
+  if (header->codec() == static_cast<int>(Codec::kZstd) && produce_version < kZstdProduceVersion) {
+    return error(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE,
+                 fmt::format("zstd needs Produce version {}", kZstdProduceVersion));
+  }
+  return header;
+}
 
 bool validate(const ClientAppend& request, const LogConfig& config, TimeMs now_ms, ValidBatch& out,
               AppendResult& refusal) {

@@ -24,6 +24,12 @@ struct ValidBatch {
   bool new_crc = false;
 };
 
+// The header of the one batch that a partition's part of a Produce has to be; its content is not
+// looked at. INVALID_RECORD unless it is one whole batch of the present format, CORRUPT_MESSAGE for
+// a format that is not known, UNSUPPORTED_COMPRESSION_TYPE for zstd from a client that is older.
+Result<protocol::BatchHeader> sole_batch(std::span<const std::byte> records,
+                                         int16_t produce_version);
+
 // Checks `request` and fills `out`. False with the answer in `refusal`.
 bool validate(const ClientAppend& request, const LogConfig& config, TimeMs now_ms, ValidBatch& out,
               AppendResult& refusal);

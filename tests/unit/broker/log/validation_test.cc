@@ -48,7 +48,10 @@ TEST_F(ValidationTest, Matrix) {
   EXPECT_EQ(refused(old).error, ErrorCode::INVALID_RECORD);
   auto cut = make_batch({"v"});
   cut.pop_back();
-  EXPECT_EQ(refused(cut).error, ErrorCode::CORRUPT_MESSAGE);
+  EXPECT_EQ(refused(cut).error, ErrorCode::INVALID_RECORD);
+  auto newer = make_batch({"v"});
+  newer[format::kMagic] = std::byte{3};
+  EXPECT_EQ(refused(newer).error, ErrorCode::CORRUPT_MESSAGE);
   EXPECT_EQ(refused(with(format::kAttributes, format::kControl)).error, ErrorCode::INVALID_RECORD);
   EXPECT_EQ(refused(with(format::kBaseOffset, int64_t{7})).error, ErrorCode::INVALID_RECORD);
   EXPECT_EQ(refused(with(format::kLastOffsetDelta, 2)).error, ErrorCode::INVALID_RECORD);
