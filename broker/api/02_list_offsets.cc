@@ -12,6 +12,7 @@
 
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
+#include "broker/api/leader_epoch.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/list_offsets_request.h"
@@ -34,7 +35,7 @@ constexpr int64_t kEarliestPendingUpload = -6;
 struct Question {
   TopicPartition partition;
   int64_t timestamp = 0;
-  int32_t current_leader_epoch = -1;
+  int32_t current_leader_epoch = kNoLeaderEpoch;
   log::Isolation isolation = log::Isolation::kReadUncommitted;
 };
 
@@ -45,11 +46,6 @@ bool knows(int16_t version, int64_t timestamp) {
   if (timestamp == kLatestTiered) return version >= 9;
   if (timestamp == kEarliestPendingUpload) return version >= 11;
   return false;
-}
-
-ErrorCode check_leader_epoch(int32_t asked, int32_t current) {
-  if (asked == -1 || asked == current) return ErrorCode::NONE;
-  return asked < current ? ErrorCode::FENCED_LEADER_EPOCH : ErrorCode::UNKNOWN_LEADER_EPOCH;
 }
 
 io::Task<PartitionAnswer> answer(log::Partition& partition, Question question) {

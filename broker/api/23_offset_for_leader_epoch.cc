@@ -8,6 +8,7 @@
 
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
+#include "broker/api/leader_epoch.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/offset_for_leader_epoch_request.h"
@@ -20,11 +21,9 @@ using protocol::OffsetForLeaderEpochRequest;
 using protocol::OffsetForLeaderEpochResponse;
 using PartitionAnswer = OffsetForLeaderEpochResponse::EpochEndOffset;
 
-constexpr int32_t kAnyEpoch = -1;
-
 struct Question {
   TopicPartition partition;
-  int32_t current_leader_epoch = kAnyEpoch;
+  int32_t current_leader_epoch = kNoLeaderEpoch;
   int32_t leader_epoch = -1;
 };
 
@@ -39,11 +38,9 @@ PartitionAnswer answer(log::LogService& logs, const Question& question) {
   const int32_t index = question.partition.partition;
   const std::shared_ptr<log::Partition> partition = logs.find(question.partition);
   if (!partition) return refusal(index, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
-  const int32_t asked = question.current_leader_epoch;
-  if (asked != kAnyEpoch && asked != partition->leader_epoch()) {
-    return refusal(index, asked < partition->leader_epoch() ? ErrorCode::FENCED_LEADER_EPOCH
-                                                            : ErrorCode::UNKNOWN_LEADER_EPOCH);
-  }
+  const ErrorCode fault =
+      check_leader_epoch(question.current_leader_epoch, partition->leader_epoch());
+  if (fault != ErrorCode::NONE) return refusal(index, fault);
   PartitionAnswer out;
   out.partition = index;
   const auto [epoch, end] = partition->end_offset_for_epoch(question.leader_epoch);

@@ -1,15 +1,18 @@
 #include "broker/api/fetch_reading.h"
 
+#include <algorithm>
+
+#include "broker/api/leader_epoch.h"
+
 namespace ackord::api {
 namespace {
 
 ErrorCode check(const log::Partition& partition, const Read& read) {
   // One node: nobody replicates from it.
   if (read.from_replica) return ErrorCode::NOT_LEADER_OR_FOLLOWER;
-  if (read.current_leader_epoch < 0 || read.current_leader_epoch == partition.leader_epoch())
-    return ErrorCode::NONE;
-  return read.current_leader_epoch < partition.leader_epoch() ? ErrorCode::FENCED_LEADER_EPOCH
-                                                              : ErrorCode::UNKNOWN_LEADER_EPOCH;
+  // In a Fetch every negative epoch is none (as Kafka).
+  return check_leader_epoch(std::max(read.current_leader_epoch, kNoLeaderEpoch),
+                            partition.leader_epoch());
 }
 
 // Where the reader's log and this one part (KIP-595). An epoch that is not known yet is
