@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker/api/handlers.h"
+#include "broker/api/offsets_to_commit.h"
 #include "broker/group/group_service.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/txn/txn_service.h"
@@ -25,59 +26,6 @@ using protocol::TxnOffsetCommitResponse;
 constexpr int16_t kFirstWithTransactionAbortable = 4;
 constexpr int16_t kFirstThatAddsPartitions = 5;
 constexpr int16_t kFirstWithTopicIds = 6;
-
-// Where in the response an offset's error goes.
-struct Place {
-  size_t topic = 0;
-  size_t partition = 0;
-};
-struct Plan {
-  std::vector<group::OffsetToCommit> offsets;
-  std::vector<Place> places;  // of the offsets, in order
-};
-
-ErrorCode check(const metadata::TopicImage& topic,
-                const TxnOffsetCommitRequest::TxnOffsetCommitRequestPartition& offset,
-                int32_t max_metadata_bytes) {
-  if (offset.partition_index < 0 || offset.partition_index >= topic.partitions) {
-    return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-  }
-  const bool too_large = offset.committed_metadata && offset.committed_metadata->size() >
-                                                          static_cast<size_t>(max_metadata_bytes);
-  return too_large ? ErrorCode::OFFSET_METADATA_TOO_LARGE : ErrorCode::NONE;
-}
-
-Plan plan(const RequestContext& context, const TxnOffsetCommitRequest& request,
-          TxnOffsetCommitResponse& response) {
-  const metadata::MetadataService& metadata = context.services.metadata;
-  const bool by_id = context.api_version >= kFirstWithTopicIds;
-  Plan plan;
-  for (const auto& topic : request.topics) {
-    if (topic.partitions.empty()) continue;
-    auto& topic_out = response.topics.emplace_back();
-    topic_out.name = topic.name;
-    topic_out.topic_id = topic.topic_id;
-    const auto known =
-        by_id ? metadata.image().topic(topic.topic_id) : metadata.image().topic(topic.name);
-    for (const auto& offset : topic.partitions) {
-      auto& out = topic_out.partitions.emplace_back();
-      out.partition_index = offset.partition_index;
-      if (!known) {
-        out.error_code =
-            by_id ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-        continue;
-      }
-      out.error_code = check(*known, offset, metadata.broker_config().offset_metadata_max_bytes);
-      if (out.error_code != ErrorCode::NONE) continue;
-      plan.offsets.push_back(
-          {known->name, known->id, offset.partition_index, offset.committed_offset,
-           offset.committed_leader_epoch,
-           offset.committed_metadata ? offset.committed_metadata->str() : std::string()});
-      plan.places.push_back({response.topics.size() - 1, topic_out.partitions.size() - 1});
-    }
-  }
-  return plan;
-}
 
 // What a transaction's refusal becomes here (semantics C.4).
 ErrorCode transaction_error(ErrorCode error, int16_t version) {
@@ -111,7 +59,7 @@ io::Task<ErrorCode> join_transaction(RequestContext& context, txn::TxnIdentity w
 }
 
 io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest& request,
-                          std::vector<group::OffsetToCommit> offsets) {
+                          group::OffsetsToCommit offsets) {
   // Only offsets outside transactions can be nobody's.
   if (request.group_id.empty()) co_return ErrorCode::INVALID_GROUP_ID;
   group::GroupService& groups = context.services.group;
@@ -133,13 +81,7 @@ io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest&
   group::TxnOffsetCommit commit;
   commit.transactional_id = request.transactional_id;
   commit.producer = producer;
-  commit.commit.group = request.group_id;
-  commit.commit.committer.generation_or_member_epoch = request.generation_id_or_member_epoch;
-  commit.commit.committer.member = request.member_id.str();
-  if (request.group_instance_id)
-    commit.commit.committer.instance = request.group_instance_id->str();
-  commit.commit.offsets = std::move(offsets);
-  commit.commit.knows_group_id_not_found = context.api_version >= kFirstWithTopicIds;
+  commit.commit = std::move(offsets);
   auto committing = groups.txn_offset_commit(std::move(commit), *guard);
   const ErrorCode committed = co_await std::move(committing);
   co_return committed;
@@ -149,12 +91,13 @@ io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest&
 
 io::Task<TxnOffsetCommitResponse> handle(RequestContext& context, TxnOffsetCommitRequest request) {
   TxnOffsetCommitResponse response;
-  Plan planned = plan(context, request, response);
-  if (planned.offsets.empty()) co_return response;
-  auto staging = stage(context, request, std::move(planned.offsets));
+  const bool by_id = context.api_version >= kFirstWithTopicIds;
+  OffsetPlan plan = plan_offsets(context.services.metadata, request, by_id, response);
+  if (plan.places.empty()) co_return response;
+  // The version that brought topic ids brought GROUP_ID_NOT_FOUND, too.
+  auto staging = stage(context, request, commit_of(request, plan, by_id));
   const ErrorCode error = co_await std::move(staging);
-  for (const Place& place : planned.places)
-    response.topics[place.topic].partitions[place.partition].error_code = error;
+  answer_all(plan, error, response);
   co_return response;
 }
 
