@@ -66,10 +66,9 @@ void add_topic(MetadataResponse& response, const TopicImage& topic, BrokerId nod
   answer.partitions.reserve(static_cast<size_t>(topic.partitions));
   for (int32_t index = 0; index < topic.partitions; ++index) {
     auto& partition = answer.partitions.emplace_back();
-    const auto at = static_cast<size_t>(index);
     partition.partition_index = index;
     partition.leader_id = node;
-    partition.leader_epoch = at < topic.leader_epochs.size() ? topic.leader_epochs[at] : 0;
+    partition.leader_epoch = topic.leader_epoch(index);
     partition.replica_nodes = {node};
     partition.isr_nodes = {node};
   }

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
+#include "broker/metadata/topic_rules.h"
 #include "protocol/generated/alter_partition_reassignments_request.h"
 #include "protocol/generated/alter_partition_reassignments_response.h"
 
@@ -20,25 +20,6 @@ namespace {
 using protocol::AlterPartitionReassignmentsRequest;
 using protocol::AlterPartitionReassignmentsResponse;
 using Partition = AlterPartitionReassignmentsRequest::ReassignablePartition;
-
-std::optional<std::string> replicas_fault(const std::vector<BrokerId>& replicas, BrokerId node) {
-  if (replicas.empty()) return "The manual partition assignment includes an empty replica list.";
-  std::set<int32_t> seen;
-  for (const BrokerId replica : replicas) {
-    if (replica.value < 0)
-      return fmt::format("Invalid broker id {} in the manual partition assignment.", replica.value);
-    if (!seen.insert(replica.value).second)
-      return fmt::format("The manual partition assignment includes the broker {} more than once.",
-                         replica.value);
-  }
-  for (const BrokerId replica : replicas) {
-    if (replica != node)
-      return fmt::format(
-          "The manual partition assignment includes broker {}, but no such broker is registered.",
-          replica.value);
-  }
-  return std::nullopt;
-}
 
 Result<void> check(const metadata::TopicImage* topic, const TopicName& name,
                    const Partition& partition, BrokerId node) {
@@ -52,7 +33,7 @@ Result<void> check(const metadata::TopicImage* topic, const TopicName& name,
         fmt::format("Unable to find partition {}:{}.", name.sv(), partition.partition_index));
   }
   if (!partition.replicas) return error(ErrorCode::NO_REASSIGNMENT_IN_PROGRESS);
-  if (std::optional<std::string> fault = replicas_fault(*partition.replicas, node))
+  if (std::optional<std::string> fault = metadata::replicas_fault(*partition.replicas, node))
     return error(ErrorCode::INVALID_REPLICA_ASSIGNMENT, std::move(*fault));
   return {};
 }

@@ -4,8 +4,8 @@
 // Owns: one shard per partition of `__consumer_offsets`; a group lives in the shard of
 // metadata::coordinator_partition(group id, partitions). Threads: every member from any core; the
 // service hops to the shard's core and back. Everything that it answers is durable. Errors of all
-// group operations: COORDINATOR_LOAD_IN_PROGRESS before
-// load() has ended, COORDINATOR_NOT_AVAILABLE after a storage failure.
+// group operations: COORDINATOR_LOAD_IN_PROGRESS before load() has ended, COORDINATOR_NOT_AVAILABLE
+// after a storage failure.
 // Source: KIP-932 (share groups), KIP-98 and KIP-890 (transactional offsets).
 #pragma once
 

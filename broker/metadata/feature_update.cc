@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -12,13 +11,6 @@ namespace ackord::metadata {
 namespace {
 
 constexpr std::string_view kMetadataVersion = "metadata.version";
-
-const SupportedFeature* find(std::string_view name) {
-  const auto features = supported_features();
-  const auto at = std::find_if(features.begin(), features.end(),
-                               [name](const SupportedFeature& one) { return one.name == name; });
-  return at == features.end() ? nullptr : &*at;
-}
 
 std::string invalid(const FeatureUpdate& update, std::string_view why) {
   return fmt::format("Invalid update version {} for feature {}. {}", update.level, update.feature,
@@ -32,7 +24,7 @@ std::optional<std::string> unsupported(const FeatureUpdate& update, BrokerId nod
     return invalid(update, "The controller does not support the given upgrade type.");
   }
   if (update.level < 0) return invalid(update, "A feature version cannot be less than 0.");
-  const SupportedFeature* feature = find(update.feature);
+  const SupportedFeature* feature = find_feature(update.feature);
   if (feature == nullptr && update.level == 0)
     return invalid(update, fmt::format("Feature {} not found.", update.feature));
   if (feature == nullptr) {

@@ -1,5 +1,6 @@
 #include "broker/metadata/features.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ackord::metadata {
@@ -14,5 +15,11 @@ constexpr std::array kFeatures = {
 }  // namespace
 
 std::span<const SupportedFeature> supported_features() { return kFeatures; }
+
+const SupportedFeature* find_feature(std::string_view name) {
+  const auto at = std::find_if(kFeatures.begin(), kFeatures.end(),
+                               [name](const SupportedFeature& one) { return one.name == name; });
+  return at == kFeatures.end() ? nullptr : &*at;
+}
 
 }  // namespace ackord::metadata

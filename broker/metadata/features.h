@@ -25,5 +25,7 @@ struct FeatureUpdate {
 
 // By name.
 std::span<const SupportedFeature> supported_features();
+// Null when there is none of this name.
+const SupportedFeature* find_feature(std::string_view name);
 
 }  // namespace ackord::metadata

@@ -163,10 +163,7 @@ void SnapshotWriter::put_image() {
     named.topic_id = topic->id;
     put(named);
     for (int32_t partition = 0; partition < topic->partitions; ++partition) {
-      const auto index = static_cast<size_t>(partition);
-      const bool has_epoch = index < topic->leader_epochs.size();
-      put(partition_record(topic->id, partition, has_epoch ? topic->leader_epochs[index] : 0,
-                           source_.identity));
+      put(partition_record(topic->id, partition, topic->leader_epoch(partition), source_.identity));
     }
     for (const auto& [key, value] : topic->configs)
       put(config_record(ResourceType::kTopic, topic->name, key, value));

@@ -16,14 +16,6 @@ namespace {
 
 Error refused(std::string text) { return error(ErrorCode::KAFKA_STORAGE_ERROR, std::move(text)); }
 
-const SupportedFeature* find_feature(std::string_view name) {
-  const auto features = supported_features();
-  const auto at =
-      std::find_if(features.begin(), features.end(),
-                   [name](const SupportedFeature& feature) { return feature.name == name; });
-  return at == features.end() ? nullptr : &*at;
-}
-
 void name_configs(std::string_view kind, std::string_view resource, const ConfigMap& configs,
                   std::span<const ConfigDef> known) {
   for (const auto& [name, value] : configs) {

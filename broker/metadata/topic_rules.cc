@@ -20,23 +20,6 @@ void refuse(TopicPlan& plan, ErrorCode code, std::string message) {
   plan.message = std::move(message);
 }
 
-// Replicas of one partition, given by hand: on one node, this node alone.
-std::optional<std::string> replicas_fault(const std::vector<BrokerId>& replicas, BrokerId node) {
-  if (replicas.empty()) return "The manual partition assignment includes an empty replica list.";
-  for (size_t i = 0; i < replicas.size(); ++i) {
-    if (replicas[i] != node) {
-      return fmt::format(
-          "The manual partition assignment includes broker {}, but no such broker is registered.",
-          replicas[i].value);
-    }
-    if (i > 0) {
-      return fmt::format("The manual partition assignment includes the broker {} more than once.",
-                         node.value);
-    }
-  }
-  return std::nullopt;
-}
-
 void check_assignments(TopicPlan& plan, const CreateTopic& topic, BrokerId node) {
   if (topic.replication_factor != -1) {
     return refuse(
@@ -136,6 +119,22 @@ bool asks_too_much(const std::vector<CreateTopic>& topics, const std::vector<Top
 }
 
 }  // namespace
+
+std::optional<std::string> replicas_fault(const std::vector<BrokerId>& replicas, BrokerId node) {
+  if (replicas.empty()) return "The manual partition assignment includes an empty replica list.";
+  for (size_t i = 0; i < replicas.size(); ++i) {
+    if (replicas[i] != node) {
+      return fmt::format(
+          "The manual partition assignment includes broker {}, but no such broker is registered.",
+          replicas[i].value);
+    }
+    if (i > 0) {
+      return fmt::format("The manual partition assignment includes the broker {} more than once.",
+                         node.value);
+    }
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> topic_name_fault(std::string_view name) {
   constexpr std::string_view kStart = "Topic name is invalid: ";

@@ -22,6 +22,9 @@ std::optional<std::string> topic_name_fault(std::string_view name);
 // Names that differ in '.' and '_' alone collide: both would be one metric.
 std::string collision_key(std::string_view name);
 
+// Why a partition cannot have these replicas, given by hand: on one node it has that one.
+std::optional<std::string> replicas_fault(const std::vector<BrokerId>& replicas, BrokerId node);
+
 // One topic of a request: how it will be made, or why not.
 struct TopicPlan {
   ErrorCode error = ErrorCode::NONE;
