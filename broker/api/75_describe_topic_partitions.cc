@@ -1,6 +1,7 @@
 // DescribeTopicPartitions (key 75), version 0: partitions in pages (KIP-966).
 // Topics come in the order of their names, and from the cursor on; no topics means all. A page ends
-// at its limit of partitions, at most kMaxPartitionsPerPage, with the place of the next one.
+// at its limit of partitions, at most max.request.partition.size.limit, with the place of the next
+// one.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -20,9 +21,6 @@ using metadata::TopicImage;
 using protocol::DescribeTopicPartitionsRequest;
 using protocol::DescribeTopicPartitionsResponse;
 using Topic = DescribeTopicPartitionsResponse::DescribeTopicPartitionsResponseTopic;
-
-// max.request.partition.size.limit
-constexpr int32_t kMaxPartitionsPerPage = 2000;
 
 std::set<std::string_view> asked_topics(const metadata::MetadataImage& image,
                                         const DescribeTopicPartitionsRequest& request) {
@@ -65,10 +63,9 @@ Topic described(const TopicImage& topic, BrokerId node, int32_t first, int32_t e
   out.topic_authorized_operations = kTopicOperations;
   for (int32_t index = first; index < end; ++index) {
     auto& partition = out.partitions.emplace_back();
-    const auto at = static_cast<size_t>(index);
     partition.partition_index = index;
     partition.leader_id = node;
-    partition.leader_epoch = at < topic.leader_epochs.size() ? topic.leader_epochs[at] : 0;
+    partition.leader_epoch = topic.leader_epoch(index);
     partition.replica_nodes = {node};
     partition.isr_nodes = {node};
     partition.eligible_leader_replicas.emplace();
@@ -88,7 +85,8 @@ io::Task<DescribeTopicPartitionsResponse> handle(RequestContext& context,
     if (!listed || request.cursor->partition_index < 0) co_return refused(request);
   }
   DescribeTopicPartitionsResponse response;
-  int32_t left = std::clamp(request.response_partition_limit, 1, kMaxPartitionsPerPage);
+  int32_t left = std::clamp(request.response_partition_limit, 1,
+                            service.broker_config().max_request_partition_size_limit);
   for (const std::string_view name : names) {
     if (left == 0) {
       response.next_cursor.emplace().topic_name = TopicName(name);

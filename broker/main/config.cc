@@ -182,6 +182,9 @@ metadata::BrokerConfig broker_config(const Config& config) {
   set(out.default_replication_factor, "default.replication.factor");
   set(out.auto_create_topics_enable, "auto.create.topics.enable");
   set(out.delete_topic_enable, "delete.topic.enable");
+  set(out.max_request_partition_size_limit, "max.request.partition.size.limit");
+  set(out.metadata_log_max_record_bytes_between_snapshots,
+      "metadata.log.max.record.bytes.between.snapshots");
   set(out.offsets_topic_num_partitions, "offsets.topic.num.partitions");
   set(out.offsets_topic_segment_bytes, "offsets.topic.segment.bytes");
   set(out.offset_metadata_max_bytes, "offset.metadata.max.bytes");

@@ -32,6 +32,8 @@ struct BrokerConfig {
   int16_t default_replication_factor = 1;
   bool auto_create_topics_enable = true;
   bool delete_topic_enable = true;
+  int32_t max_request_partition_size_limit = 2000;
+  int64_t metadata_log_max_record_bytes_between_snapshots = 20971520;
   int32_t offsets_topic_num_partitions = 50;
   int32_t offsets_topic_segment_bytes = 104857600;
   int32_t offset_metadata_max_bytes = 4096;

@@ -127,9 +127,7 @@ class Service : public MetadataService {
   }
   int32_t leader_epoch(const TopicPartition& partition) const override {
     const auto topic = image().topic(partition.topic);
-    const auto index = static_cast<size_t>(partition.partition);
-    return topic == nullptr || index >= topic->leader_epochs.size() ? 0
-                                                                    : topic->leader_epochs[index];
+    return topic == nullptr ? 0 : topic->leader_epoch(partition.partition);
   }
 
   Result<std::vector<DescribedConfig>> describe_configs(ResourceType type,
@@ -211,7 +209,7 @@ class Service : public MetadataService {
 // ---- start-up
 
 io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> found) {
-  const int64_t snapshot_bytes = snapshot_interval_bytes(settings_.properties);
+  const int64_t snapshot_bytes = settings_.broker.metadata_log_max_record_bytes_between_snapshots;
   const log::LogConfig config = metadata_log_config(snapshot_bytes);
   auto creating = logs_.create(metadata_partition(), metadata_topic_id(), config);
   Result<void> created = co_await std::move(creating);

@@ -1,7 +1,6 @@
 #include "broker/metadata/snapshot_taker.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "broker/base/logging.h"
@@ -12,19 +11,7 @@ namespace {
 
 constexpr int64_t kReadBytes = 4 << 20;
 
-constexpr std::string_view kInterval = "metadata.log.max.record.bytes.between.snapshots";
-constexpr int64_t kDefaultInterval = 20 << 20;
-
 }  // namespace
-
-int64_t snapshot_interval_bytes(const std::map<std::string, std::string, std::less<>>& properties) {
-  const auto given = properties.find(kInterval);
-  if (given == properties.end()) return kDefaultInterval;
-  int64_t bytes = 0;
-  const char* end = given->second.data() + given->second.size();
-  const auto [at, failed] = std::from_chars(given->second.data(), end, bytes);
-  return failed == std::errc() && at == end ? bytes : kDefaultInterval;
-}
 
 void SnapshotTaker::consider(const MetadataShard& shard, const ShardIdentity& identity) {
   const auto size = static_cast<int64_t>(partition_->size_bytes());

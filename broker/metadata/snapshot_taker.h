@@ -5,7 +5,6 @@
 // Threads: the core of the metadata log; the work is a pool thread's.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -14,9 +13,6 @@
 #include "broker/metadata/snapshot_writer.h"
 
 namespace ackord::metadata {
-
-// metadata.log.max.record.bytes.between.snapshots of server.properties, or its default.
-int64_t snapshot_interval_bytes(const std::map<std::string, std::string, std::less<>>& properties);
 
 class SnapshotTaker {
  public:
