@@ -1,62 +1,21 @@
 #include "broker/log/key_offsets.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
+#include <sodium.h>
 
 namespace ackord::log {
 namespace {
 
 constexpr size_t kFirstSlots = 1024;
 
-struct SipState {
-  uint64_t v0, v1, v2, v3;
-
-  void round() {
-    v0 += v1;
-    v1 = std::rotl(v1, 13) ^ v0;
-    v0 = std::rotl(v0, 32);
-    v2 += v3;
-    v3 = std::rotl(v3, 16) ^ v2;
-    v0 += v3;
-    v3 = std::rotl(v3, 21) ^ v0;
-    v2 += v1;
-    v1 = std::rotl(v1, 17) ^ v2;
-    v2 = std::rotl(v2, 32);
-  }
-  void absorb(uint64_t word) {
-    v3 ^= word;
-    round();
-    round();
-    v0 ^= word;
-  }
-  uint64_t squeeze() {
-    for (int i = 0; i < 4; ++i) round();
-    return v0 ^ v1 ^ v2 ^ v3;
-  }
-};
-
-// Little-endian, as SipHash is defined.
-uint64_t load_word(const std::byte* at, size_t size) {
-  uint64_t word = 0;
-  for (size_t i = 0; i < size; ++i) word |= static_cast<uint64_t>(at[i]) << (8 * i);
-  return word;
-}
-
 }  // namespace
 
 KeyHash hash_key(const HashSecret& secret, std::span<const std::byte> key) {
-  SipState state{secret[0] ^ 0x736f6d6570736575, secret[1] ^ 0x646f72616e646f6d ^ 0xee,
-                 secret[0] ^ 0x6c7967656e657261, secret[1] ^ 0x7465646279746573};
-  size_t at = 0;
-  for (; at + 8 <= key.size(); at += 8) state.absorb(load_word(key.data() + at, 8));
-  const uint64_t tail = load_word(key.data() + at, key.size() - at);
-  state.absorb(tail | static_cast<uint64_t>(key.size()) << 56);
-  state.v2 ^= 0xee;
+  static_assert(sizeof(HashSecret) == crypto_shorthash_siphashx24_KEYBYTES);
+  static_assert(sizeof(KeyHash) == crypto_shorthash_siphashx24_BYTES);
   KeyHash hash;
-  hash[0] = state.squeeze();
-  state.v1 ^= 0xdd;
-  hash[1] = state.squeeze();
+  crypto_shorthash_siphashx24(reinterpret_cast<unsigned char*>(hash.data()),
+                              reinterpret_cast<const unsigned char*>(key.data()), key.size(),
+                              reinterpret_cast<const unsigned char*>(secret.data()));
   return hash;
 }
 

@@ -17,7 +17,7 @@ namespace ackord::log {
 using HashSecret = std::array<uint64_t, 2>;
 using KeyHash = std::array<uint64_t, 2>;
 
-// SipHash-2-4 with a result of 128 bits (Aumasson, Bernstein).
+// SipHash-2-4 with a result of 128 bits.
 KeyHash hash_key(const HashSecret& secret, std::span<const std::byte> key);
 
 class KeyOffsets {
