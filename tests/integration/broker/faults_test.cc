@@ -34,20 +34,9 @@ constexpr int kWasOffline = 3;
 // One batch without a producer id; what the broker says of it.
 ErrorCode try_produce(RawClient& client, const Topic& topic, int32_t partition,
                       const std::string& value) {
-  protocol::BatchBuilder builder(protocol::BatchOptions{});
-  builder.add(1'700'000'000'000, std::nullopt,
-              std::as_bytes(std::span(value.data(), value.size())));
-  const std::vector<std::byte> batch = builder.build();
-  protocol::ProduceRequest request;
-  request.transactional_id = std::nullopt;
-  request.acks = -1;
-  request.timeout_ms = 10000;
-  auto& data = request.topic_data.emplace_back();
-  data.name = TopicName(topic.name);
-  auto& part = data.partition_data.emplace_back();
-  part.index = partition;
-  part.records = Records::view(batch);
-  auto answer = client.call<protocol::ProduceResponse>(request, 11);
+  const std::vector<std::byte> batch = batch_of({value});
+  auto answer =
+      client.call<protocol::ProduceResponse>(produce_request(topic, partition, batch), 11);
   return answer.message.responses.at(0).partition_responses.at(0).error_code;
 }
 

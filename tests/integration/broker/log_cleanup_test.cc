@@ -24,7 +24,6 @@
 namespace ackord::integration {
 namespace {
 
-constexpr int8_t kTopicResource = 2;
 constexpr TimeMs kTime = 1'700'000'000'000;
 const std::vector<std::pair<std::string, std::string>> kSmallSegments{
     {"segment.index.bytes", "4"}};  // full at once: each batch has its own
@@ -42,33 +41,11 @@ protocol::ProduceResponse::PartitionProduceResponse put(RawClient& client, const
     builder.add(kTime, bytes_of(key), bytes_of(value));
   }
   const std::vector<std::byte> batch = builder.build();
-  protocol::ProduceRequest request;
-  request.acks = -1;
-  request.timeout_ms = 10000;
-  auto& data = request.topic_data.emplace_back();
-  data.name = TopicName(topic.name);
-  auto& part = data.partition_data.emplace_back();
-  part.records = Records::view(batch);
-  auto answer = client.call<protocol::ProduceResponse>(request, 11);
+  auto answer = client.call<protocol::ProduceResponse>(produce_request(topic, 0, batch), 11);
   auto result = answer.message.responses.at(0).partition_responses.at(0);
   result.error_message.reset();
   result.record_errors.clear();
   return result;
-}
-
-void set_topic_configs(RawClient& client, const Topic& topic,
-                       const std::vector<std::pair<std::string, std::string>>& configs) {
-  protocol::IncrementalAlterConfigsRequest request;
-  auto& resource = request.resources.emplace_back();
-  resource.resource_type = kTopicResource;
-  resource.resource_name = topic.name;
-  for (const auto& [name, value] : configs) {
-    auto& entry = resource.configs.emplace_back();
-    entry.name = name;
-    entry.value = String(value);
-  }
-  auto answer = client.call<protocol::IncrementalAlterConfigsResponse>(request, 1);
-  require_none(answer.message.responses.at(0).error_code, "IncrementalAlterConfigs");
 }
 
 std::pair<ErrorCode, Offset> delete_records(RawClient& client, const std::string& topic,
@@ -135,19 +112,19 @@ TEST(LogCleanup, TopicConfigsCountAtOnce) {
   const Topic topic = create_topic(client, "changing", 1, configs);
   for (int i = 0; i < 20; ++i) put(client, topic, {"k=" + std::to_string(i)});
   EXPECT_EQ(all(client, topic).size(), 20u);
-  set_topic_configs(client, topic, {{"cleanup.policy", "compact"}});
+  set_topic_configs(client, topic.name, {{"cleanup.policy", "compact"}});
   poll_until("compaction begins", [&] { return all(client, topic).size() == 2; });
   EXPECT_EQ(start_offset(client, topic), 0);
 
   EXPECT_EQ(put(client, topic, {"k=" + std::string(3000, 'x')}).error_code, ErrorCode::NONE);
-  set_topic_configs(client, topic, {{"max.message.bytes", "1000"}});
+  set_topic_configs(client, topic.name, {{"max.message.bytes", "1000"}});
   EXPECT_EQ(put(client, topic, {"k=" + std::string(3000, 'x')}).error_code,
             ErrorCode::MESSAGE_TOO_LARGE);
   EXPECT_EQ(put(client, topic, {"k=1"}).log_append_time_ms, -1);
-  set_topic_configs(client, topic, {{"message.timestamp.type", "LogAppendTime"}});
+  set_topic_configs(client, topic.name, {{"message.timestamp.type", "LogAppendTime"}});
   EXPECT_GT(put(client, topic, {"k=1"}).log_append_time_ms, kTime);
 
-  set_topic_configs(client, topic, {{"cleanup.policy", "delete"}, {"retention.bytes", "1"}});
+  set_topic_configs(client, topic.name, {{"cleanup.policy", "delete"}, {"retention.bytes", "1"}});
   const Offset end = end_offset(client, topic, 0, Isolation::kReadUncommitted);
   poll_until("retention begins", [&] { return start_offset(client, topic) == end - 1; });
 }
@@ -197,7 +174,8 @@ TEST(LogCleanup, MetadataSnapshotsLoseNothingThroughKills) {
   for (int i = 0; i < 8; ++i) {
     topics.push_back(create_topic(client, "t" + std::to_string(i), 1 + i % 3));
     put(client, topics.back(), {"k=" + std::to_string(i)});
-    set_topic_configs(client, topics.back(), {{"retention.ms", std::to_string(1'000'000 + i)}});
+    set_topic_configs(client, topics.back().name,
+                      {{"retention.ms", std::to_string(1'000'000 + i)}});
     set_group_configs(client, "g", {{"share.session.timeout.ms", std::to_string(50'000 + i)}});
     if (i % 2 == 0) continue;
     broker.crash();

@@ -70,21 +70,8 @@ void IdempotentWriter::send(Batch& batch) {
   options.producer_id = producer_id_;
   options.producer_epoch = producer_epoch_;
   options.base_sequence = batch.sequence;
-  protocol::BatchBuilder builder(options);
-  for (const std::string& value : batch.values) {
-    builder.add(1'700'000'000'000, std::nullopt,
-                std::as_bytes(std::span(value.data(), value.size())));
-  }
-  const std::vector<std::byte> bytes = builder.build();
-  protocol::ProduceRequest request;
-  request.acks = -1;
-  request.timeout_ms = 10000;
-  auto& data = request.topic_data.emplace_back();
-  data.name = TopicName(topic_.name);
-  auto& part = data.partition_data.emplace_back();
-  part.index = partition_;
-  part.records = Records::view(bytes);
-  batch.sent = client_->send(request, kProduceVersion);
+  const std::vector<std::byte> bytes = batch_of(batch.values, options);
+  batch.sent = client_->send(produce_request(topic_, partition_, bytes), kProduceVersion);
 }
 
 void IdempotentWriter::receive() {

@@ -17,13 +17,12 @@
 #include "protocol/generated/list_offsets_response.h"
 #include "protocol/generated/metadata_request.h"
 #include "protocol/generated/metadata_response.h"
-#include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
-#include "protocol/record_batch/batch_builder.h"
 
 namespace ackord::integration {
 namespace {
 
+constexpr int8_t kTopicResource = 2;
 constexpr int8_t kGroupResource = 32;
 constexpr int8_t kSet = 0;
 
@@ -108,6 +107,22 @@ std::string_view type_name(int8_t type) {
                                                                 : "";
 }
 
+void set_configs(RawClient& client, int8_t type, const std::string& name,
+                 const std::vector<std::pair<std::string, std::string>>& configs) {
+  protocol::IncrementalAlterConfigsRequest request;
+  auto& resource = request.resources.emplace_back();
+  resource.resource_type = type;
+  resource.resource_name = name;
+  for (const auto& [key, value] : configs) {
+    auto& entry = resource.configs.emplace_back();
+    entry.name = key;
+    entry.config_operation = kSet;
+    entry.value = String(value);
+  }
+  auto answer = client.call<protocol::IncrementalAlterConfigsResponse>(request, 1);
+  require_none(answer.message.responses.at(0).error_code, "IncrementalAlterConfigs");
+}
+
 }  // namespace
 
 Topic create_topic(RawClient& client, const std::string& name, int32_t partitions,
@@ -138,15 +153,18 @@ Topic find_topic(RawClient& client, const std::string& name) {
   return {name, topic.topic_id, static_cast<int32_t>(topic.partitions.size())};
 }
 
-Offset produce(RawClient& client, const Topic& topic, int32_t partition,
-               const std::vector<std::string>& values, protocol::Codec codec) {
-  protocol::BatchOptions options;
-  options.codec = codec;
+std::vector<std::byte> batch_of(const std::vector<std::string>& values,
+                                protocol::BatchOptions options) {
   protocol::BatchBuilder builder(options);
   for (const std::string& value : values)
     builder.add(1'700'000'000'000, std::nullopt, bytes_of(value));
-  const std::vector<std::byte> batch = builder.build();
+  return builder.build();
+}
+
+protocol::ProduceRequest produce_request(const Topic& topic, int32_t partition,
+                                         const std::vector<std::byte>& batch) {
   protocol::ProduceRequest request;
+  request.transactional_id.reset();
   request.acks = -1;
   request.timeout_ms = 10000;
   auto& data = request.topic_data.emplace_back();
@@ -154,7 +172,14 @@ Offset produce(RawClient& client, const Topic& topic, int32_t partition,
   auto& part = data.partition_data.emplace_back();
   part.index = partition;
   part.records = Records::view(batch);
-  auto answer = client.call<protocol::ProduceResponse>(request, 11);
+  return request;
+}
+
+Offset produce(RawClient& client, const Topic& topic, int32_t partition,
+               const std::vector<std::string>& values, protocol::Codec codec) {
+  const std::vector<std::byte> batch = batch_of(values, {.codec = codec});
+  auto answer =
+      client.call<protocol::ProduceResponse>(produce_request(topic, partition, batch), 11);
   const auto& result = answer.message.responses.at(0).partition_responses.at(0);
   require_none(result.error_code, "Produce");
   return result.base_offset;
@@ -221,20 +246,14 @@ Offset end_offset(RawClient& client, const Topic& topic, int32_t partition, Isol
   return list_offset(client, topic.name, partition, kLatest, isolation).offset;
 }
 
+void set_topic_configs(RawClient& client, const std::string& topic,
+                       const std::vector<std::pair<std::string, std::string>>& configs) {
+  set_configs(client, kTopicResource, topic, configs);
+}
+
 void set_group_configs(RawClient& client, const std::string& group,
                        const std::vector<std::pair<std::string, std::string>>& configs) {
-  protocol::IncrementalAlterConfigsRequest request;
-  auto& resource = request.resources.emplace_back();
-  resource.resource_type = kGroupResource;
-  resource.resource_name = group;
-  for (const auto& [name, value] : configs) {
-    auto& entry = resource.configs.emplace_back();
-    entry.name = name;
-    entry.config_operation = kSet;
-    entry.value = String(value);
-  }
-  auto answer = client.call<protocol::IncrementalAlterConfigsResponse>(request, 1);
-  require_none(answer.message.responses.at(0).error_code, "IncrementalAlterConfigs");
+  set_configs(client, kGroupResource, group, configs);
 }
 
 std::string share_state(RawClient& client, const std::string& group, const Topic& topic,

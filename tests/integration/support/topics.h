@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "protocol/compression/compression.h"
+#include "protocol/generated/produce_request.h"
+#include "protocol/record_batch/batch_builder.h"
 #include "tests/integration/support/raw_client.h"
 
 namespace ackord::integration {
@@ -24,6 +26,12 @@ Topic create_topic(RawClient& client, const std::string& name, int32_t partition
 // By name, from Metadata; the zero id when there is none.
 Topic find_topic(RawClient& client, const std::string& name);
 
+// One batch of these values, without keys; `options`: what else its header says.
+std::vector<std::byte> batch_of(const std::vector<std::string>& values,
+                                protocol::BatchOptions options = {});
+// A Produce of one batch to one partition, acks=all. Borrows the batch.
+protocol::ProduceRequest produce_request(const Topic& topic, int32_t partition,
+                                         const std::vector<std::byte>& batch);
 // One batch to one partition, acks=all; its base offset.
 Offset produce(RawClient& client, const Topic& topic, int32_t partition,
                const std::vector<std::string>& values,
@@ -59,7 +67,9 @@ ListedOffset list_offset(RawClient& client, const std::string& topic, int32_t pa
                          int64_t timestamp, Isolation isolation = Isolation::kReadUncommitted);
 Offset end_offset(RawClient& client, const Topic& topic, int32_t partition, Isolation isolation);
 
-// IncrementalAlterConfigs of a group.
+// IncrementalAlterConfigs of a topic, of a group.
+void set_topic_configs(RawClient& client, const std::string& topic,
+                       const std::vector<std::pair<std::string, std::string>>& configs);
 void set_group_configs(RawClient& client, const std::string& group,
                        const std::vector<std::pair<std::string, std::string>>& configs);
 

@@ -121,21 +121,9 @@ ErrorCode TxnProducer::produce(const Topic& topic, int32_t partition,
   options.producer_id = producer_id_;
   options.producer_epoch = producer_epoch_;
   options.base_sequence = sequence;
-  protocol::BatchBuilder builder(options);
-  for (const std::string& value : values) {
-    builder.add(1'700'000'000'000, std::nullopt,
-                std::as_bytes(std::span(value.data(), value.size())));
-  }
-  const std::vector<std::byte> batch = builder.build();
-  protocol::ProduceRequest request;
+  const std::vector<std::byte> batch = batch_of(values, options);
+  protocol::ProduceRequest request = produce_request(topic, partition, batch);
   request.transactional_id = TransactionalId(id_);
-  request.acks = -1;
-  request.timeout_ms = 10000;
-  auto& data = request.topic_data.emplace_back();
-  data.name = TopicName(topic.name);
-  auto& part = data.partition_data.emplace_back();
-  part.index = partition;
-  part.records = Records::view(batch);
   auto answer = client_.call<protocol::ProduceResponse>(request, produce_version(version_));
   const ErrorCode code = answer.message.responses.at(0).partition_responses.at(0).error_code;
   if (code == ErrorCode::NONE) sequence += static_cast<int32_t>(values.size());

@@ -37,23 +37,6 @@ struct Seq {
   bool transactional = false;
 };
 
-// One batch with `values` as records, of time `timestamp`.
-inline std::vector<std::byte> make_batch(const std::vector<std::string>& values, Seq seq = {},
-                                         TimeMs timestamp = 1'700'000'000'000,
-                                         protocol::Codec codec = protocol::Codec::kNone) {
-  protocol::BatchOptions options;
-  options.codec = codec;
-  options.transactional = seq.transactional;
-  if (seq.producer >= 0) {
-    options.producer_id = ProducerId(seq.producer);
-    options.producer_epoch = seq.epoch;
-    options.base_sequence = seq.sequence;
-  }
-  protocol::BatchBuilder builder(options);
-  for (const std::string& value : values) builder.add(timestamp, bytes_of("k"), bytes_of(value));
-  return builder.build();
-}
-
 // A record with a key; no value is a tombstone.
 struct Keyed {
   std::string key;
@@ -78,6 +61,15 @@ inline std::vector<std::byte> make_keyed(const std::vector<Keyed>& records, Seq 
     builder.add(timestamp, bytes_of(record.key), value);
   }
   return builder.build();
+}
+
+// One batch with `values` as records, all with one key, of time `timestamp`.
+inline std::vector<std::byte> make_batch(const std::vector<std::string>& values, Seq seq = {},
+                                         TimeMs timestamp = 1'700'000'000'000,
+                                         protocol::Codec codec = protocol::Codec::kNone) {
+  std::vector<Keyed> records;
+  for (const std::string& value : values) records.push_back({"k", value});
+  return make_keyed(records, seq, timestamp, codec);
 }
 
 class LogHarness {
