@@ -1,8 +1,10 @@
 #include "tests/integration/kafka_data/kafka_data.h"
 
+#include <sodium.h>
+
+#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <set>
 #include <stdexcept>
 
@@ -39,14 +41,11 @@ const json::object& all_expected() {
 }
 
 std::string sha256_of(const std::string& bytes) {
-  static std::map<std::string, std::string> known;
-  std::string& digest = known[bytes];
-  if (!digest.empty()) return digest;
-  static const test::TempDirectory directory;
-  const std::string path = directory / "value";
-  std::ofstream(path, std::ios::binary) << bytes;
-  const std::string line = output_of("sha256sum '" + path + "'");
-  return digest = line.substr(0, line.find(' '));
+  std::array<unsigned char, crypto_hash_sha256_BYTES> digest;
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                     bytes.size());
+  std::array<char, 2 * crypto_hash_sha256_BYTES + 1> hex;
+  return sodium_bin2hex(hex.data(), hex.size(), digest.data(), digest.size());
 }
 
 }  // namespace
