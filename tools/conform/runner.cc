@@ -26,7 +26,7 @@ std::optional<std::string> reason_to_skip(const Broker& broker, const Check& che
 
 void run_case(const Broker& broker, const Check& check, Result& result) {
   const client::Deadline end = client::Deadline::in(Millis(check.of->options.limit_s * 1000));
-  Kit kit(broker, check.name, check.version, end);
+  Kit kit(broker, check.version, end);
   try {
     check.of->run(kit);
     if (end.passed()) throw Failure("it took longer than its limit");

@@ -26,8 +26,8 @@ int64_t now_ms() {
       .count();
 }
 
-Kit::Kit(const Broker& broker, std::string case_name, int16_t version, client::Deadline end)
-    : broker_(broker), case_name_(std::move(case_name)), version_(version), end_(end) {}
+Kit::Kit(const Broker& broker, int16_t version, client::Deadline end)
+    : broker_(broker), version_(version), end_(end) {}
 
 Kit::~Kit() {
   if (topics_.empty()) return;

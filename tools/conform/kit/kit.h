@@ -22,7 +22,7 @@ constexpr Millis kUntilLimit{10000};
 class Kit {
  public:
   // `version`: of the API that the case runs over; -1 for a case that names its versions itself.
-  Kit(const Broker& broker, std::string case_name, int16_t version, client::Deadline end);
+  Kit(const Broker& broker, int16_t version, client::Deadline end);
   ~Kit();
   Kit(const Kit&) = delete;
 
@@ -73,7 +73,6 @@ class Kit {
   static constexpr Millis kPause{20};
 
   const Broker& broker_;
-  std::string case_name_;
   int16_t version_;
   client::Deadline end_;
   Exchange exchange_;
