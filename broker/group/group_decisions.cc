@@ -17,8 +17,9 @@ std::vector<ShareGroupTopic> held_by(const ShareGroup& group) {
 
 GroupShard::Outcome<std::vector<ListedGroup>> GroupShard::decide(const ListGroups&, io::Now) const {
   std::vector<ListedGroup> groups;
-  for (const auto& [id, group] : hard_.share_groups)
+  for_each<ShareGroup>([&groups](const std::string& id, const ShareGroup& group) {
     groups.push_back({GroupId(id), "share", std::string(name_of(group.state())), "share"});
+  });
   hard_.offsets.for_each_group([&groups](const std::string& id) {
     groups.push_back({GroupId(id), "", std::string(name_of(ShareGroupState::kEmpty)), "classic"});
   });

@@ -1,98 +1,18 @@
+// GroupService: opening, groups of any kind, markers.
 #include "broker/group/group_service.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "broker/base/logging.h"
-#include "broker/coordinator/shard_set.h"
-#include "broker/group/group_shard.h"
+#include "broker/group/group_service_impl.h"
 
 namespace ackord::group {
-namespace {
-
-using Runner = coordinator::ShardRunner<GroupShard>;
-
-// Initialisations of one heartbeat that run at the same time.
-constexpr size_t kInitializationsAtOnce = 64;
 
 OffsetRetention retention_of(const metadata::BrokerConfig& config) {
   constexpr int64_t kMinuteMs = 60000;
   return {config.offsets_retention_minutes * kMinuteMs, config.offsets_retention_check_interval_ms};
 }
-
-class GroupServiceImpl final : public GroupService {
- public:
-  GroupServiceImpl(io::Environment& environment, log::LogService& log,
-                   metadata::MetadataService& metadata, ShareStateKeeper& states)
-      : environment_(environment),
-        metadata_(metadata),
-        states_(states),
-        shards_(
-            environment, log, std::string(metadata::kOffsetsTopic), [this] { return make_topic(); },
-            [retention = retention_of(metadata.broker_config())](int32_t) {
-              return GroupShard(retention);
-            }) {
-    metadata_.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
-  }
-
-  io::Task<Result<void>> load() override;
-  io::Task<Result<void>> ensure_ready() override;
-  io::Task<Result<int32_t>> partition_of(GroupId group) override;
-  io::Task<ShareHeartbeatReply> share_heartbeat(ShareHeartbeat heartbeat) override;
-  io::Task<ErrorCode> check_share_member(GroupId group, std::string member, int32_t epoch) override;
-  io::Task<ShareGroupPartitions> share_group_partitions(GroupId group) override;
-  io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
-                                        std::optional<uint64_t> guard) override;
-  io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
-      GroupId group, log::ProducerStamp producer) override;
-  io::Task<ErrorCode> commit_offsets(OffsetsToCommit commit) override;
-  io::Task<Result<FetchedOffsets>> fetch_offsets(OffsetsToFetch fetch) override;
-  io::Task<Result<std::vector<ListedGroup>>> list_groups() override;
-  io::Task<Result<DescribedClassicGroup>> describe_classic_group(GroupId group) override;
-  io::Task<Result<void>> delete_group(GroupId group) override;
-  io::Task<ErrorCode> delete_offsets(GroupId group,
-                                     std::vector<TopicPartition> partitions) override;
-  io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) override;
-
- private:
-  io::Task<Result<int32_t>> make_topic();
-  // The runner of the group's shard, made ready if need be.
-  io::Task<Result<Runner*>> runner_of(GroupId group);
-
-  // ---- on the runner's core
-  io::Task<Result<void>> sweep_here(Runner& runner);
-  io::Task<Result<ShareHeartbeatDecision>> heartbeat_here(Runner& runner, ShareHeartbeat heartbeat);
-  io::Task<void> initialize_here(Runner& runner, GroupId group, int32_t state_epoch,
-                                 std::vector<ShareInitialization> work);
-  io::Task<Result<Verdict>> commit_here(Runner& runner, TxnOffsetCommit commit,
-                                        std::optional<uint64_t> guard);
-  io::Task<Result<Verdict>> write_marker_here(Runner& runner, log::EndMarker marker);
-  io::Task<void> topic_removed_here(Runner& runner, RemovedTopic topic);
-
-  io::Task<ErrorCode> remove_states(GroupId group, std::vector<ShareGroupTopic> states,
-                                    std::vector<ShareGroupTopic>& kept);
-  void topic_removed(const metadata::TopicImage& topic);
-  std::vector<SubscribedTopic> topics_of(const GroupShard& shard,
-                                         const ShareHeartbeat& heartbeat) const;
-  ShareGroupLimits limits_of(std::string_view group) const;
-
-  // Runs the operation on the group's shard.
-  template <class Op>
-  io::Task<Result<typename Op::Reply>> run(GroupId group, Op op) {
-    auto finding = runner_of(std::move(group));
-    Result<Runner*> runner = co_await std::move(finding);
-    if (!runner) co_return runner.error();
-    auto running = io::on((*runner)->core().executor, (*runner)->run(std::move(op)));
-    auto reply = co_await std::move(running);
-    co_return reply;
-  }
-
-  io::Environment& environment_;
-  metadata::MetadataService& metadata_;
-  ShareStateKeeper& states_;
-  coordinator::ShardSet<GroupShard> shards_;
-};
 
 // ---- opening
 
@@ -157,193 +77,11 @@ io::Task<Result<int32_t>> GroupServiceImpl::partition_of(GroupId group) {
   co_return metadata::coordinator_partition(group.sv(), shards_.partitions());
 }
 
-io::Task<Result<Runner*>> GroupServiceImpl::runner_of(GroupId group) {
+io::Task<Result<GroupServiceImpl::Runner*>> GroupServiceImpl::runner_of(GroupId group) {
   auto opening = shards_.ensure();
   Result<void> ready = co_await std::move(opening);
   if (!ready) co_return ready.error();
   co_return &shards_.at(metadata::coordinator_partition(group.sv(), shards_.partitions()));
-}
-
-// ---- share groups
-
-ShareGroupLimits GroupServiceImpl::limits_of(std::string_view group) const {
-  const metadata::GroupConfig config = metadata_.group_config(group);
-  ShareGroupLimits limits;
-  limits.session_timeout_ms = config.share_session_timeout_ms;
-  limits.heartbeat_interval_ms = config.share_heartbeat_interval_ms;
-  limits.assignment_interval_ms = config.share_assignment_interval_ms;
-  limits.max_size = metadata_.broker_config().group_share_max_size;
-  return limits;
-}
-
-std::vector<SubscribedTopic> GroupServiceImpl::topics_of(const GroupShard& shard,
-                                                         const ShareHeartbeat& heartbeat) const {
-  auto names = shard.subscribed_topics(heartbeat.group.sv());
-  if (heartbeat.topics) {
-    for (const TopicName& topic : *heartbeat.topics) names.insert(topic.str());
-  }
-  std::vector<SubscribedTopic> topics;
-  for (const std::string& name : names) {
-    if (const auto topic = metadata_.image().topic(name))
-      topics.push_back({topic->name, topic->id, topic->partitions});
-  }
-  return topics;
-}
-
-io::Task<ShareHeartbeatReply> GroupServiceImpl::share_heartbeat(ShareHeartbeat heartbeat) {
-  ShareHeartbeatReply failed;
-  auto finding = runner_of(heartbeat.group);
-  Result<Runner*> runner = co_await std::move(finding);
-  if (!runner) {
-    failed.error = runner.error().code;
-    failed.message = runner.error().message;
-    co_return failed;
-  }
-  auto deciding =
-      io::on((*runner)->core().executor, heartbeat_here(**runner, std::move(heartbeat)));
-  Result<ShareHeartbeatDecision> decided = co_await std::move(deciding);
-  if (!decided) {
-    failed.error = decided.error().code;
-    failed.message = decided.error().message;
-    co_return failed;
-  }
-  co_return std::move(decided->reply);
-}
-
-io::Task<Result<ShareHeartbeatDecision>> GroupServiceImpl::heartbeat_here(
-    Runner& runner, ShareHeartbeat heartbeat) {
-  ShareHeartbeatOp op;
-  op.topics = topics_of(runner.shard(), heartbeat);
-  op.limits = limits_of(heartbeat.group.sv());
-  const GroupId group = heartbeat.group;
-  op.heartbeat = std::move(heartbeat);
-  auto running = runner.run(std::move(op));
-  Result<ShareHeartbeatDecision> decided = co_await std::move(running);
-  // The heartbeat does not wait for this; the assignment comes with a later one.
-  if (decided && !decided->initialize.empty()) {
-    io::spawn(runner.core().executor,
-              initialize_here(runner, group, decided->state_epoch, std::move(decided->initialize)));
-  }
-  co_return decided;
-}
-
-io::Task<void> GroupServiceImpl::initialize_here(Runner& runner, GroupId group, int32_t state_epoch,
-                                                 std::vector<ShareInitialization> work) {
-  ShareInitializationEnded ended;
-  ended.group = group;
-  for (size_t from = 0; from < work.size(); from += kInitializationsAtOnce) {
-    const size_t to = std::min(work.size(), from + kInitializationsAtOnce);
-    std::vector<io::Task<ErrorCode>> calls;
-    for (size_t i = from; i < to; ++i) {
-      calls.push_back(states_.initialize(group, work[i].partition.topic_id,
-                                         work[i].partition.partition, state_epoch,
-                                         work[i].start_offset));
-    }
-    auto all = io::when_all(std::move(calls));
-    std::vector<ErrorCode> errors = co_await std::move(all);
-    for (size_t i = from; i < to; ++i) {
-      const ErrorCode error = errors[i - from];
-      ended.results.emplace_back(work[i].partition, error == ErrorCode::NONE);
-      if (error == ErrorCode::NONE) continue;
-      base::log_warn("share partition not initialised group={} topic={} partition={} error={}",
-                     group, work[i].partition.topic_id, work[i].partition.partition, error);
-    }
-  }
-  auto running = runner.run(std::move(ended));
-  auto done = co_await std::move(running);
-  if (!done)
-    base::log_warn("end of initialisation not logged group={} error={}", group, done.error().code);
-}
-
-io::Task<ErrorCode> GroupServiceImpl::check_share_member(GroupId group, std::string member,
-                                                         int32_t epoch) {
-  CheckShareMember op{group, std::move(member), epoch};
-  auto running = run(std::move(group), std::move(op));
-  Result<Verdict> reply = co_await std::move(running);
-  if (!reply) co_return reply.error().code;
-  co_return reply->error;
-}
-
-io::Task<ShareGroupPartitions> GroupServiceImpl::share_group_partitions(GroupId group) {
-  DescribeShareGroup op{group};
-  auto running = run(std::move(group), std::move(op));
-  Result<ShareGroupPartitions> reply = co_await std::move(running);
-  if (reply) co_return std::move(*reply);
-  ShareGroupPartitions failed;
-  failed.error = reply.error().code;
-  failed.message = reply.error().message;
-  co_return failed;
-}
-
-void GroupServiceImpl::topic_removed(const metadata::TopicImage& topic) {
-  for (int32_t at = 0; at < shards_.partitions(); ++at) {
-    Runner& runner = shards_.at(at);
-    if (&runner.core().executor != io::Executor::current()) continue;
-    io::spawn(runner.core().executor,
-              topic_removed_here(runner, RemovedTopic{topic.name, topic.id}));
-  }
-}
-
-io::Task<void> GroupServiceImpl::topic_removed_here(Runner& runner, RemovedTopic topic) {
-  TopicsRemoved op;
-  op.topics.push_back(std::move(topic));
-  auto running = runner.run(std::move(op));
-  auto done = co_await std::move(running);
-  if (!done) base::log_warn("offsets of a removed topic stay error={}", done.error().code);
-}
-
-// ---- offsets
-
-io::Task<Result<std::optional<uint64_t>>> GroupServiceImpl::begin_txn_offset_commit(
-    GroupId group, log::ProducerStamp producer) {
-  BeginTxnOffsetCommit op{producer, environment_.random.next()};
-  return run(std::move(group), op);
-}
-
-io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit,
-                                                        std::optional<uint64_t> guard) {
-  auto finding = runner_of(commit.commit.group);
-  Result<Runner*> runner = co_await std::move(finding);
-  if (!runner) co_return runner.error().code;
-  auto running =
-      io::on((*runner)->core().executor, commit_here(**runner, std::move(commit), guard));
-  Result<Verdict> reply = co_await std::move(running);
-  if (!reply) co_return reply.error().code;
-  co_return reply->error;
-}
-
-// The log is looked at and decided on without a break in between.
-io::Task<Result<Verdict>> GroupServiceImpl::commit_here(Runner& runner, TxnOffsetCommit commit,
-                                                        std::optional<uint64_t> guard) {
-  auto known = runner.partition().producer(commit.producer.id);
-  TxnOffsetCommitOp op{std::move(commit), guard, std::move(known)};
-  auto running = runner.run(std::move(op));
-  Result<Verdict> reply = co_await std::move(running);
-  co_return reply;
-}
-
-io::Task<ErrorCode> GroupServiceImpl::commit_offsets(OffsetsToCommit commit) {
-  GroupId group = commit.group;
-  CommitOffsets op{std::move(commit)};
-  auto running = run(std::move(group), std::move(op));
-  Result<Verdict> reply = co_await std::move(running);
-  if (!reply) co_return reply.error().code;
-  co_return reply->error;
-}
-
-io::Task<Result<FetchedOffsets>> GroupServiceImpl::fetch_offsets(OffsetsToFetch fetch) {
-  GroupId group = fetch.group;
-  FetchOffsets op{std::move(fetch)};
-  return run(std::move(group), std::move(op));
-}
-
-io::Task<ErrorCode> GroupServiceImpl::delete_offsets(GroupId group,
-                                                     std::vector<TopicPartition> partitions) {
-  if (group.empty()) co_return ErrorCode::INVALID_GROUP_ID;
-  DeleteOffsets op{group, std::move(partitions)};
-  auto running = run(std::move(group), std::move(op));
-  Result<Verdict> reply = co_await std::move(running);
-  co_return reply ? reply->error : reply.error().code;
 }
 
 // ---- groups of any kind
@@ -411,6 +149,23 @@ io::Task<ErrorCode> GroupServiceImpl::remove_states(GroupId group,
   co_return failure;
 }
 
+void GroupServiceImpl::topic_removed(const metadata::TopicImage& topic) {
+  for (int32_t at = 0; at < shards_.partitions(); ++at) {
+    Runner& runner = shards_.at(at);
+    if (&runner.core().executor != io::Executor::current()) continue;
+    io::spawn(runner.core().executor,
+              topic_removed_here(runner, RemovedTopic{topic.name, topic.id}));
+  }
+}
+
+io::Task<void> GroupServiceImpl::topic_removed_here(Runner& runner, RemovedTopic topic) {
+  TopicsRemoved op;
+  op.topics.push_back(std::move(topic));
+  auto running = runner.run(std::move(op));
+  auto done = co_await std::move(running);
+  if (!done) base::log_warn("offsets of a removed topic stay error={}", done.error().code);
+}
+
 // ---- transactions
 
 io::Task<ErrorCode> GroupServiceImpl::write_marker(int32_t offsets_partition,
@@ -435,8 +190,6 @@ io::Task<Result<Verdict>> GroupServiceImpl::write_marker_here(Runner& runner,
   Result<Verdict> reply = co_await std::move(running);
   co_return reply;
 }
-
-}  // namespace
 
 std::unique_ptr<GroupService> make_group_service(io::Environment& environment, log::LogService& log,
                                                  metadata::MetadataService& metadata,

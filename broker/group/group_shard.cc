@@ -29,21 +29,18 @@ std::optional<ErrorCode> check_marker(const WriteMarker& op, bool open) {
 template <class ShareRecord>
 void GroupShard::apply_to_share_group(const ShareRecord& record) {
   const std::string id = record.key.group_id.str();
-  auto at = hard_.share_groups.find(id);
-  if (at == hard_.share_groups.end()) {
-    if (!record.value) return;
-    at = hard_.share_groups.try_emplace(id).first;
-  }
-  at->second.apply(record);
+  ShareGroup* group = to_apply<ShareGroup>(id, record.value.has_value());
+  if (group == nullptr) return;
+  group->apply(record);
   if constexpr (std::is_same_v<ShareRecord, ShareGroupMemberMetadata>) {
     if (!record.value) soft_.sessions.erase({id, record.key.member_id.str()});
   }
   if constexpr (std::is_same_v<ShareRecord, ShareGroupStatePartitionMetadata>)
-    drop_soft(id, at->second);
-  if (at->second.state() == ShareGroupState::kDead) {
-    for (const auto& [member, unused] : at->second.members()) soft_.sessions.erase({id, member});
+    drop_soft(id, *group);
+  if (group->state() == ShareGroupState::kDead) {
+    for (const auto& [member, unused] : group->members()) soft_.sessions.erase({id, member});
     soft_.initializations.erase(id);
-    hard_.share_groups.erase(at);
+    hard_.groups.erase(id);
   }
 }
 
@@ -111,87 +108,7 @@ std::optional<int64_t> GroupShard::next_deadline() const {
   return first;
 }
 
-// ---- share groups
-
-GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartbeatOp& op,
-                                                               io::Now now) const {
-  const std::string id = op.heartbeat.group.str();
-  const ShareGroup* group = share_group(id);
-  ShareHeartbeatDecision decision;
-  std::set<TopicIdPartition> in_flight;
-  if (const auto begun = soft_.initializations.find(id); begun != soft_.initializations.end()) {
-    for (const auto& [partition, deadline] : begun->second) {
-      if (deadline > now.steady_ms) in_flight.insert(partition);
-    }
-  }
-  const ShareHeartbeatInput input{op.heartbeat, op.topics, op.limits, in_flight, now.wall_ms};
-  if (soft_.deletions.contains(id)) {
-    decision.reply.error = ErrorCode::COORDINATOR_LOAD_IN_PROGRESS;
-    decision.reply.message = "Group " + id + " is being deleted.";
-  } else if (group == nullptr && hard_.offsets.holds(id)) {
-    decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
-    decision.reply.message = "Group " + id + " is not a share group.";
-  } else if (op.heartbeat.epoch >= 0) {
-    decision = decide_heartbeat(group, input);
-  } else if (group != nullptr) {
-    decision = decide_leave(*group, input);
-  } else {
-    decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
-    decision.reply.message = "Group " + id + " not found.";
-  }
-  auto records = std::move(decision.records);
-  decision.records.clear();
-  auto outcome = Outcome<ShareHeartbeatDecision>::of(std::move(records), std::move(decision));
-  if (outcome.reply.reply.error == ErrorCode::NONE && op.heartbeat.epoch >= 0) {
-    outcome.effects.emplace_back(
-        SessionRenewed{{id, op.heartbeat.member}, now.steady_ms + op.limits.session_timeout_ms});
-  }
-  for (const ShareInitialization& initialization : outcome.reply.initialize) {
-    outcome.effects.emplace_back(InitializationBegun{
-        id, initialization.partition, now.steady_ms + op.limits.initialize_retry_interval_ms});
-  }
-  return outcome;
-}
-
-GroupShard::Outcome<ShareInitializationEnded::Reply> GroupShard::decide(
-    const ShareInitializationEnded& op, io::Now) const {
-  const ShareGroup* group = share_group(op.group.sv());
-  if (group == nullptr) return Outcome<ShareInitializationEnded::Reply>::answer({});
-  HeldTopics initializing = group->initializing();
-  HeldTopics initialized = group->initialized();
-  bool changed = false;
-  for (const auto& [partition, succeeded] : op.results) {
-    const auto at = initializing.find(partition.topic_id);
-    // Its topic has gone meanwhile, or it was begun twice.
-    if (at == initializing.end() || at->second.partitions.erase(partition.partition) == 0) continue;
-    changed = true;
-    if (succeeded) {
-      HeldTopic& topic = initialized[partition.topic_id];
-      topic.name = at->second.name;
-      topic.partitions.insert(partition.partition);
-    }
-    if (at->second.partitions.empty()) initializing.erase(at);
-  }
-  std::vector<Record> records;
-  if (changed)
-    records.emplace_back(state_partitions_record(op.group.sv(), initializing, initialized));
-  return Outcome<ShareInitializationEnded::Reply>::of(std::move(records), {});
-}
-
-GroupShard::Outcome<StartSessions::Reply> GroupShard::decide(const StartSessions& op,
-                                                             io::Now now) const {
-  Outcome<StartSessions::Reply> outcome;
-  for (const auto& [id, group] : hard_.share_groups) {
-    const auto timeout = op.timeouts_ms.find(id);
-    if (timeout == op.timeouts_ms.end()) continue;
-    for (const auto& [member, unused] : group.members()) {
-      const MemberKey key{id, member};
-      if (!soft_.sessions.at(key))
-        outcome.effects.emplace_back(SessionRenewed{key, now.steady_ms + timeout->second});
-    }
-  }
-  return outcome;
-}
+// ---- groups of any kind
 
 GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved& op,
                                                              io::Now) const {
@@ -199,13 +116,13 @@ GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved
   for (const RemovedTopic& topic : op.topics) ids.insert(topic.id);
   const auto is_removed = [&ids](const auto& entry) { return ids.contains(entry.first); };
   std::vector<Record> records;
-  for (const auto& [id, group] : hard_.share_groups) {
+  for_each<ShareGroup>([&](const std::string& id, const ShareGroup& group) {
     HeldTopics initializing = group.initializing();
     HeldTopics initialized = group.initialized();
     if (std::erase_if(initializing, is_removed) + std::erase_if(initialized, is_removed) != 0) {
       records.emplace_back(state_partitions_record(id, initializing, initialized));
     }
-  }
+  });
   hard_.offsets.for_each(
       [&](const std::string& group, const TopicPartition& partition, const StoredOffset& offset) {
         const bool removed =
@@ -218,30 +135,6 @@ GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved
   return Outcome<TopicsRemoved::Reply>::of(std::move(records), {});
 }
 
-GroupShard::Outcome<Verdict> GroupShard::decide(const CheckShareMember& op, io::Now) const {
-  const ShareGroup* group = share_group(op.group.sv());
-  const ShareMember* member = group != nullptr ? group->member(op.member) : nullptr;
-  if (member == nullptr || op.epoch <= 0)
-    return Outcome<Verdict>::answer({ErrorCode::UNKNOWN_MEMBER_ID});
-  return Outcome<Verdict>::answer(
-      {op.epoch > member->epoch ? ErrorCode::STALE_MEMBER_EPOCH : ErrorCode::NONE});
-}
-
-GroupShard::Outcome<ShareGroupPartitions> GroupShard::decide(const DescribeShareGroup& op,
-                                                             io::Now) const {
-  ShareGroupPartitions answer;
-  const ShareGroup* group = share_group(op.group.sv());
-  if (group == nullptr) {
-    answer.error = ErrorCode::GROUP_ID_NOT_FOUND;
-    answer.message = "Group " + op.group.str() + " not found.";
-  } else {
-    answer.state = name_of(group->state());
-    answer.initialized = to_topics(group->initialized());
-    answer.initializing = to_topics(group->initializing());
-  }
-  return Outcome<ShareGroupPartitions>::answer(std::move(answer));
-}
-
 GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator::Tick&,
                                                               io::Now now) const {
   Outcome<TickReply> outcome;
@@ -249,7 +142,7 @@ GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator:
   for (const MemberKey& key : soft_.sessions.due(now.steady_ms))
     expired[key.group].push_back(key.member);
   for (const auto& [id, members] : expired) {
-    const ShareGroup& group = hard_.share_groups.at(id);
+    const ShareGroup& group = std::get<ShareGroup>(hard_.groups.at(id));
     // The topics are not at hand here. A hash that is out of date is set right by the next
     // heartbeat.
     const int64_t hash = members.size() == group.members().size() ? 0 : group.metadata_hash();
@@ -275,14 +168,9 @@ GroupShard::Outcome<Verdict> GroupShard::decide(const WriteMarker& op, io::Now) 
 
 // ---- looking
 
-const ShareGroup* GroupShard::share_group(std::string_view group) const {
-  const auto at = hard_.share_groups.find(group);
-  return at == hard_.share_groups.end() ? nullptr : &at->second;
-}
-
 std::vector<std::string> GroupShard::share_groups() const {
   std::vector<std::string> ids;
-  for (const auto& [id, group] : hard_.share_groups) ids.push_back(id);
+  for_each<ShareGroup>([&ids](const std::string& id, const ShareGroup&) { ids.push_back(id); });
   return ids;
 }
 
@@ -293,11 +181,11 @@ std::set<std::string, std::less<>> GroupShard::subscribed_topics(std::string_vie
 
 std::set<RemovedTopic> GroupShard::held_topics() const {
   std::set<RemovedTopic> topics;
-  for (const auto& [id, group] : hard_.share_groups) {
+  for_each<ShareGroup>([&topics](const std::string&, const ShareGroup& group) {
     for (const HeldTopics* held : {&group.initializing(), &group.initialized()}) {
       for (const auto& [topic_id, topic] : *held) topics.insert({TopicName(topic.name), topic_id});
     }
-  }
+  });
   hard_.offsets.for_each(
       [&topics](const std::string&, const TopicPartition& partition, const StoredOffset& offset) {
         topics.insert({partition.topic, offset.value.topic_id});

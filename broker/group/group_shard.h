@@ -17,151 +17,12 @@
 #include "broker/coordinator/shard.h"
 #include "broker/group/committed_offsets.h"
 #include "broker/group/deadlines.h"
+#include "broker/group/group_effects.h"
+#include "broker/group/group_operations.h"
 #include "broker/group/group_records.h"
-#include "broker/group/group_service.h"
-#include "broker/group/share_heartbeat.h"
 #include "broker/group/share_membership.h"
-#include "broker/log/partition.h"
 
 namespace ackord::group {
-
-// ---- operations
-
-struct Verdict {
-  ErrorCode error = ErrorCode::NONE;
-  friend bool operator==(const Verdict&, const Verdict&) = default;
-};
-
-struct ShareHeartbeatOp {
-  using Reply = ShareHeartbeatDecision;  // its records have been taken out
-  ShareHeartbeat heartbeat;
-  std::vector<SubscribedTopic>
-      topics;  // those that exist of subscribed_topics(group) and of the heartbeat
-  ShareGroupLimits limits;
-};
-// The answers to InitializeShareGroupState.
-struct ShareInitializationEnded {
-  struct Reply {};
-  GroupId group;
-  std::vector<std::pair<TopicIdPartition, bool>> results;  // true: it has state now
-};
-// Members that have no session (after loading) get one.
-struct StartSessions {
-  struct Reply {};
-  std::map<std::string, int32_t, std::less<>> timeouts_ms;  // by group
-};
-struct RemovedTopic {
-  TopicName name;
-  Uuid id;
-  friend bool operator==(const RemovedTopic&, const RemovedTopic&) = default;
-  friend auto operator<=>(const RemovedTopic&, const RemovedTopic&) = default;
-};
-struct TopicsRemoved {
-  struct Reply {};
-  std::vector<RemovedTopic> topics;
-};
-struct CheckShareMember {
-  using Reply = Verdict;
-  GroupId group;
-  std::string member;
-  int32_t epoch = 0;
-};
-struct DescribeShareGroup {
-  using Reply = ShareGroupPartitions;
-  GroupId group;
-};
-
-struct BeginTxnOffsetCommit {
-  using Reply = std::optional<uint64_t>;  // the guard; absent when the transaction is open here
-  log::ProducerStamp producer;
-  uint64_t token = 0;  // random
-};
-struct TxnOffsetCommitOp {
-  using Reply = Verdict;
-  TxnOffsetCommit commit;
-  std::optional<uint64_t> guard;
-  std::optional<log::ProducerView> known;  // the log's view of the producer
-};
-struct CommitOffsets {
-  using Reply = Verdict;
-  OffsetsToCommit commit;
-};
-struct FetchOffsets {
-  using Reply = FetchedOffsets;
-  OffsetsToFetch fetch;
-};
-struct DeleteOffsets {
-  using Reply = Verdict;
-  GroupId group;
-  std::vector<TopicPartition> partitions;
-};
-struct WriteMarker {
-  using Reply = Verdict;
-  log::EndMarker marker;
-  std::optional<log::ProducerView> known;
-};
-
-// ---- groups of any kind
-
-struct ListGroups {
-  using Reply = std::vector<ListedGroup>;
-};
-struct DescribeClassicGroup {
-  using Reply = DescribedClassicGroup;
-  GroupId group;
-};
-// A group that has only offsets is gone with this one. A share group keeps its name until
-// EndDeletion says that the delivery state of `states` has been removed, and takes no heartbeat
-// meanwhile.
-struct BeginDeletion {
-  struct Reply {
-    ErrorCode error = ErrorCode::NONE;
-    bool ended = false;
-    std::vector<ShareGroupTopic> states;
-  };
-  GroupId group;
-};
-struct EndDeletion {
-  struct Reply {};
-  GroupId group;
-  std::vector<ShareGroupTopic> kept;  // whose state could not be removed: then the group stays
-};
-
-// ---- soft changes
-
-struct MemberKey {
-  std::string group;
-  std::string member;
-  friend bool operator==(const MemberKey&, const MemberKey&) = default;
-  friend auto operator<=>(const MemberKey&, const MemberKey&) = default;
-};
-struct SessionRenewed {
-  MemberKey member;
-  int64_t deadline_ms = 0;
-};
-struct InitializationBegun {
-  std::string group;
-  TopicIdPartition partition;
-  int64_t deadline_ms = 0;  // no answer by then: begun again by the next heartbeat
-};
-struct GuardGiven {
-  log::ProducerStamp producer;
-  uint64_t token = 0;
-  int64_t deadline_ms = 0;
-};
-struct GuardDropped {
-  ProducerId producer;
-};
-struct DeletionBegun {
-  std::string group;
-};
-struct DeletionEnded {
-  std::string group;
-};
-struct ExpiryChecked {
-  int64_t next_ms = 0;
-  std::string after;  // the groups up to this one have been seen
-};
 
 // offsets.retention.minutes, offsets.retention.check.interval.ms
 struct OffsetRetention {
@@ -169,11 +30,13 @@ struct OffsetRetention {
   int64_t check_interval_ms = 600000;
 };
 
+// One kind per name.
+using Group = std::variant<ShareGroup>;
+
 class GroupShard {
  public:
   using Record = GroupRecord;
-  using Effect = std::variant<SessionRenewed, InitializationBegun, GuardGiven, GuardDropped,
-                              DeletionBegun, DeletionEnded, ExpiryChecked>;
+  using Effect = GroupEffect;
   struct TickReply {};
   template <class Reply>
   using Outcome = coordinator::Outcome<GroupShard, Reply>;
@@ -222,8 +85,8 @@ class GroupShard {
   Outcome<TickReply> decide(const coordinator::Tick& tick, io::Now now) const;
 
   // ---- looking
-  // Null when there is none.
-  const ShareGroup* share_group(std::string_view group) const;
+  // Null when there is none of that name, or of another kind.
+  const ShareGroup* share_group(std::string_view group) const { return find<ShareGroup>(group); }
   std::vector<std::string> share_groups() const;
   std::set<std::string, std::less<>> subscribed_topics(std::string_view group) const;
   // Topics that groups hold state or offsets for. An id is zero where the record has none.
@@ -231,7 +94,7 @@ class GroupShard {
 
  private:
   struct HardState {
-    std::map<std::string, ShareGroup, std::less<>> share_groups;
+    std::map<std::string, Group, std::less<>> groups;
     CommittedOffsets offsets;
   };
   struct Guard {
@@ -246,6 +109,28 @@ class GroupShard {
     std::set<std::string, std::less<>> deletions;  // share groups whose state is being removed
     ExpiryChecked expiry;                          // the next look, and where it goes on
   };
+
+  template <class Kind>
+  const Kind* find(std::string_view id) const {
+    const auto at = hard_.groups.find(id);
+    return at == hard_.groups.end() ? nullptr : std::get_if<Kind>(&at->second);
+  }
+  // visit(id, group) for the groups of one kind.
+  template <class Kind, class Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [id, group] : hard_.groups) {
+      if (const Kind* one = std::get_if<Kind>(&group)) visit(id, *one);
+    }
+  }
+  // To apply a record of this kind to. A value makes the group, also in place of one of another
+  // kind; a tombstone finds null where there is none.
+  template <class Kind>
+  Kind* to_apply(const std::string& id, bool has_value) {
+    const auto at = hard_.groups.find(id);
+    Kind* group = at == hard_.groups.end() ? nullptr : std::get_if<Kind>(&at->second);
+    if (group != nullptr || !has_value) return group;
+    return &std::get<Kind>(hard_.groups.insert_or_assign(id, Group(Kind())).first->second);
+  }
 
   template <class ShareRecord>
   void apply_to_share_group(const ShareRecord& record);

@@ -1,0 +1,119 @@
+// The operations of GroupShard, each with its reply. What they do: group_shard.h and the contract in
+// group_service.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/group/group_service.h"
+#include "broker/group/share_heartbeat.h"
+#include "broker/log/partition.h"
+#include "broker/log/types.h"
+
+namespace ackord::group {
+
+struct Verdict {
+  ErrorCode error = ErrorCode::NONE;
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+struct ShareHeartbeatOp {
+  using Reply = ShareHeartbeatDecision;  // its records have been taken out
+  ShareHeartbeat heartbeat;
+  std::vector<SubscribedTopic>
+      topics;  // those that exist of subscribed_topics(group) and of the heartbeat
+  ShareGroupLimits limits;
+};
+// The answers to InitializeShareGroupState.
+struct ShareInitializationEnded {
+  struct Reply {};
+  GroupId group;
+  std::vector<std::pair<TopicIdPartition, bool>> results;  // true: it has state now
+};
+// Members that have no session (after loading) get one.
+struct StartSessions {
+  struct Reply {};
+  std::map<std::string, int32_t, std::less<>> timeouts_ms;  // by group
+};
+struct RemovedTopic {
+  TopicName name;
+  Uuid id;
+  friend bool operator==(const RemovedTopic&, const RemovedTopic&) = default;
+  friend auto operator<=>(const RemovedTopic&, const RemovedTopic&) = default;
+};
+struct TopicsRemoved {
+  struct Reply {};
+  std::vector<RemovedTopic> topics;
+};
+struct CheckShareMember {
+  using Reply = Verdict;
+  GroupId group;
+  std::string member;
+  int32_t epoch = 0;
+};
+struct DescribeShareGroup {
+  using Reply = ShareGroupPartitions;
+  GroupId group;
+};
+
+struct BeginTxnOffsetCommit {
+  using Reply = std::optional<uint64_t>;  // the guard; absent when the transaction is open here
+  log::ProducerStamp producer;
+  uint64_t token = 0;  // random
+};
+struct TxnOffsetCommitOp {
+  using Reply = Verdict;
+  TxnOffsetCommit commit;
+  std::optional<uint64_t> guard;
+  std::optional<log::ProducerView> known;  // the log's view of the producer
+};
+struct CommitOffsets {
+  using Reply = Verdict;
+  OffsetsToCommit commit;
+};
+struct FetchOffsets {
+  using Reply = FetchedOffsets;
+  OffsetsToFetch fetch;
+};
+struct DeleteOffsets {
+  using Reply = Verdict;
+  GroupId group;
+  std::vector<TopicPartition> partitions;
+};
+struct WriteMarker {
+  using Reply = Verdict;
+  log::EndMarker marker;
+  std::optional<log::ProducerView> known;
+};
+
+// ---- groups of any kind
+
+struct ListGroups {
+  using Reply = std::vector<ListedGroup>;
+};
+struct DescribeClassicGroup {
+  using Reply = DescribedClassicGroup;
+  GroupId group;
+};
+// A group that has only offsets is gone with this one. A share group keeps its name until
+// EndDeletion says that the delivery state of `states` has been removed, and takes no heartbeat
+// meanwhile.
+struct BeginDeletion {
+  struct Reply {
+    ErrorCode error = ErrorCode::NONE;
+    bool ended = false;
+    std::vector<ShareGroupTopic> states;
+  };
+  GroupId group;
+};
+struct EndDeletion {
+  struct Reply {};
+  GroupId group;
+  std::vector<ShareGroupTopic> kept;  // whose state could not be removed: then the group stays
+};
+
+}  // namespace ackord::group

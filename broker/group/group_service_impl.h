@@ -1,0 +1,93 @@
+// GroupServiceImpl: GroupService on the shards of this process. Its members are in
+// {group,share,offset}_service.cc, by subject; nobody else includes this.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/coordinator/shard_set.h"
+#include "broker/group/group_service.h"
+#include "broker/group/group_shard.h"
+
+namespace ackord::group {
+
+OffsetRetention retention_of(const metadata::BrokerConfig& config);
+
+class GroupServiceImpl final : public GroupService {
+ public:
+  GroupServiceImpl(io::Environment& environment, log::LogService& log,
+                   metadata::MetadataService& metadata, ShareStateKeeper& states)
+      : environment_(environment),
+        metadata_(metadata),
+        states_(states),
+        shards_(
+            environment, log, std::string(metadata::kOffsetsTopic), [this] { return make_topic(); },
+            [retention = retention_of(metadata.broker_config())](int32_t) {
+              return GroupShard(retention);
+            }) {
+    metadata_.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
+  }
+
+  io::Task<Result<void>> load() override;
+  io::Task<Result<void>> ensure_ready() override;
+  io::Task<Result<int32_t>> partition_of(GroupId group) override;
+  io::Task<ShareHeartbeatReply> share_heartbeat(ShareHeartbeat heartbeat) override;
+  io::Task<ErrorCode> check_share_member(GroupId group, std::string member, int32_t epoch) override;
+  io::Task<ShareGroupPartitions> share_group_partitions(GroupId group) override;
+  io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
+                                        std::optional<uint64_t> guard) override;
+  io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
+      GroupId group, log::ProducerStamp producer) override;
+  io::Task<ErrorCode> commit_offsets(OffsetsToCommit commit) override;
+  io::Task<Result<FetchedOffsets>> fetch_offsets(OffsetsToFetch fetch) override;
+  io::Task<Result<std::vector<ListedGroup>>> list_groups() override;
+  io::Task<Result<DescribedClassicGroup>> describe_classic_group(GroupId group) override;
+  io::Task<Result<void>> delete_group(GroupId group) override;
+  io::Task<ErrorCode> delete_offsets(GroupId group,
+                                     std::vector<TopicPartition> partitions) override;
+  io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) override;
+
+ private:
+  using Runner = coordinator::ShardRunner<GroupShard>;
+
+  io::Task<Result<int32_t>> make_topic();
+  // The runner of the group's shard, made ready if need be.
+  io::Task<Result<Runner*>> runner_of(GroupId group);
+
+  // ---- on the runner's core
+  io::Task<Result<void>> sweep_here(Runner& runner);
+  io::Task<Result<ShareHeartbeatDecision>> heartbeat_here(Runner& runner, ShareHeartbeat heartbeat);
+  io::Task<void> initialize_here(Runner& runner, GroupId group, int32_t state_epoch,
+                                 std::vector<ShareInitialization> work);
+  io::Task<Result<Verdict>> commit_here(Runner& runner, TxnOffsetCommit commit,
+                                        std::optional<uint64_t> guard);
+  io::Task<Result<Verdict>> write_marker_here(Runner& runner, log::EndMarker marker);
+  io::Task<void> topic_removed_here(Runner& runner, RemovedTopic topic);
+
+  io::Task<ErrorCode> remove_states(GroupId group, std::vector<ShareGroupTopic> states,
+                                    std::vector<ShareGroupTopic>& kept);
+  void topic_removed(const metadata::TopicImage& topic);
+  std::vector<SubscribedTopic> topics_of(const GroupShard& shard,
+                                         const ShareHeartbeat& heartbeat) const;
+  ShareGroupLimits limits_of(std::string_view group) const;
+
+  // Runs the operation on the group's shard.
+  template <class Op>
+  io::Task<Result<typename Op::Reply>> run(GroupId group, Op op) {
+    auto finding = runner_of(std::move(group));
+    Result<Runner*> runner = co_await std::move(finding);
+    if (!runner) co_return runner.error();
+    auto running = io::on((*runner)->core().executor, (*runner)->run(std::move(op)));
+    auto reply = co_await std::move(running);
+    co_return reply;
+  }
+
+  io::Environment& environment_;
+  metadata::MetadataService& metadata_;
+  ShareStateKeeper& states_;
+  coordinator::ShardSet<GroupShard> shards_;
+};
+
+}  // namespace ackord::group

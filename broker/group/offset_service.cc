@@ -1,0 +1,60 @@
+// GroupService: committed offsets.
+#include <utility>
+
+#include "broker/group/group_service_impl.h"
+
+namespace ackord::group {
+
+io::Task<Result<std::optional<uint64_t>>> GroupServiceImpl::begin_txn_offset_commit(
+    GroupId group, log::ProducerStamp producer) {
+  BeginTxnOffsetCommit op{producer, environment_.random.next()};
+  return run(std::move(group), op);
+}
+
+io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit,
+                                                        std::optional<uint64_t> guard) {
+  auto finding = runner_of(commit.commit.group);
+  Result<Runner*> runner = co_await std::move(finding);
+  if (!runner) co_return runner.error().code;
+  auto running =
+      io::on((*runner)->core().executor, commit_here(**runner, std::move(commit), guard));
+  Result<Verdict> reply = co_await std::move(running);
+  if (!reply) co_return reply.error().code;
+  co_return reply->error;
+}
+
+// The log is looked at and decided on without a break in between.
+io::Task<Result<Verdict>> GroupServiceImpl::commit_here(Runner& runner, TxnOffsetCommit commit,
+                                                        std::optional<uint64_t> guard) {
+  auto known = runner.partition().producer(commit.producer.id);
+  TxnOffsetCommitOp op{std::move(commit), guard, std::move(known)};
+  auto running = runner.run(std::move(op));
+  Result<Verdict> reply = co_await std::move(running);
+  co_return reply;
+}
+
+io::Task<ErrorCode> GroupServiceImpl::commit_offsets(OffsetsToCommit commit) {
+  GroupId group = commit.group;
+  CommitOffsets op{std::move(commit)};
+  auto running = run(std::move(group), std::move(op));
+  Result<Verdict> reply = co_await std::move(running);
+  if (!reply) co_return reply.error().code;
+  co_return reply->error;
+}
+
+io::Task<Result<FetchedOffsets>> GroupServiceImpl::fetch_offsets(OffsetsToFetch fetch) {
+  GroupId group = fetch.group;
+  FetchOffsets op{std::move(fetch)};
+  return run(std::move(group), std::move(op));
+}
+
+io::Task<ErrorCode> GroupServiceImpl::delete_offsets(GroupId group,
+                                                     std::vector<TopicPartition> partitions) {
+  if (group.empty()) co_return ErrorCode::INVALID_GROUP_ID;
+  DeleteOffsets op{group, std::move(partitions)};
+  auto running = run(std::move(group), std::move(op));
+  Result<Verdict> reply = co_await std::move(running);
+  co_return reply ? reply->error : reply.error().code;
+}
+
+}  // namespace ackord::group

@@ -1,0 +1,110 @@
+// What GroupShard decides about share groups.
+#include "broker/group/group_shard.h"
+
+namespace ackord::group {
+
+GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartbeatOp& op,
+                                                               io::Now now) const {
+  const std::string id = op.heartbeat.group.str();
+  const ShareGroup* group = share_group(id);
+  ShareHeartbeatDecision decision;
+  std::set<TopicIdPartition> in_flight;
+  if (const auto begun = soft_.initializations.find(id); begun != soft_.initializations.end()) {
+    for (const auto& [partition, deadline] : begun->second) {
+      if (deadline > now.steady_ms) in_flight.insert(partition);
+    }
+  }
+  const ShareHeartbeatInput input{op.heartbeat, op.topics, op.limits, in_flight, now.wall_ms};
+  if (soft_.deletions.contains(id)) {
+    decision.reply.error = ErrorCode::COORDINATOR_LOAD_IN_PROGRESS;
+    decision.reply.message = "Group " + id + " is being deleted.";
+  } else if (group == nullptr && hard_.offsets.holds(id)) {
+    decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
+    decision.reply.message = "Group " + id + " is not a share group.";
+  } else if (op.heartbeat.epoch >= 0) {
+    decision = decide_heartbeat(group, input);
+  } else if (group != nullptr) {
+    decision = decide_leave(*group, input);
+  } else {
+    decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
+    decision.reply.message = "Group " + id + " not found.";
+  }
+  auto records = std::move(decision.records);
+  decision.records.clear();
+  auto outcome = Outcome<ShareHeartbeatDecision>::of(std::move(records), std::move(decision));
+  if (outcome.reply.reply.error == ErrorCode::NONE && op.heartbeat.epoch >= 0) {
+    outcome.effects.emplace_back(
+        SessionRenewed{{id, op.heartbeat.member}, now.steady_ms + op.limits.session_timeout_ms});
+  }
+  for (const ShareInitialization& initialization : outcome.reply.initialize) {
+    outcome.effects.emplace_back(InitializationBegun{
+        id, initialization.partition, now.steady_ms + op.limits.initialize_retry_interval_ms});
+  }
+  return outcome;
+}
+
+GroupShard::Outcome<ShareInitializationEnded::Reply> GroupShard::decide(
+    const ShareInitializationEnded& op, io::Now) const {
+  const ShareGroup* group = share_group(op.group.sv());
+  if (group == nullptr) return Outcome<ShareInitializationEnded::Reply>::answer({});
+  HeldTopics initializing = group->initializing();
+  HeldTopics initialized = group->initialized();
+  bool changed = false;
+  for (const auto& [partition, succeeded] : op.results) {
+    const auto at = initializing.find(partition.topic_id);
+    // Its topic has gone meanwhile, or it was begun twice.
+    if (at == initializing.end() || at->second.partitions.erase(partition.partition) == 0) continue;
+    changed = true;
+    if (succeeded) {
+      HeldTopic& topic = initialized[partition.topic_id];
+      topic.name = at->second.name;
+      topic.partitions.insert(partition.partition);
+    }
+    if (at->second.partitions.empty()) initializing.erase(at);
+  }
+  std::vector<Record> records;
+  if (changed)
+    records.emplace_back(state_partitions_record(op.group.sv(), initializing, initialized));
+  return Outcome<ShareInitializationEnded::Reply>::of(std::move(records), {});
+}
+
+GroupShard::Outcome<StartSessions::Reply> GroupShard::decide(const StartSessions& op,
+                                                             io::Now now) const {
+  Outcome<StartSessions::Reply> outcome;
+  for_each<ShareGroup>([&](const std::string& id, const ShareGroup& group) {
+    const auto timeout = op.timeouts_ms.find(id);
+    if (timeout == op.timeouts_ms.end()) return;
+    for (const auto& [member, unused] : group.members()) {
+      const MemberKey key{id, member};
+      if (!soft_.sessions.at(key))
+        outcome.effects.emplace_back(SessionRenewed{key, now.steady_ms + timeout->second});
+    }
+  });
+  return outcome;
+}
+
+GroupShard::Outcome<Verdict> GroupShard::decide(const CheckShareMember& op, io::Now) const {
+  const ShareGroup* group = share_group(op.group.sv());
+  const ShareMember* member = group != nullptr ? group->member(op.member) : nullptr;
+  if (member == nullptr || op.epoch <= 0)
+    return Outcome<Verdict>::answer({ErrorCode::UNKNOWN_MEMBER_ID});
+  return Outcome<Verdict>::answer(
+      {op.epoch > member->epoch ? ErrorCode::STALE_MEMBER_EPOCH : ErrorCode::NONE});
+}
+
+GroupShard::Outcome<ShareGroupPartitions> GroupShard::decide(const DescribeShareGroup& op,
+                                                             io::Now) const {
+  ShareGroupPartitions answer;
+  const ShareGroup* group = share_group(op.group.sv());
+  if (group == nullptr) {
+    answer.error = ErrorCode::GROUP_ID_NOT_FOUND;
+    answer.message = "Group " + op.group.str() + " not found.";
+  } else {
+    answer.state = name_of(group->state());
+    answer.initialized = to_topics(group->initialized());
+    answer.initializing = to_topics(group->initializing());
+  }
+  return Outcome<ShareGroupPartitions>::answer(std::move(answer));
+}
+
+}  // namespace ackord::group
