@@ -1,4 +1,4 @@
-// The operations of GroupShard, each with its reply. What they do: group_shard.h and the contract in
+// The operations of GroupShard, each with its reply. What they do is in the contract of
 // group_service.h.
 #pragma once
 
