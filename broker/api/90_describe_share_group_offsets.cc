@@ -38,13 +38,12 @@ io::Task<PartitionOut> describe(RequestContext& context, GroupId group, TopicNam
                                 Uuid topic_id, int32_t partition) {
   PartitionOut out;
   out.partition_index = partition;
-  auto asking = context.services.share.offset_info(std::move(group), topic_id, partition);
-  const share::OffsetInfo info = co_await std::move(asking);
-  out.error_code = info.error;
-  out.start_offset = info.error == ErrorCode::NONE ? info.start_offset : -1;
-  out.leader_epoch = info.error == ErrorCode::NONE ? info.leader_epoch : 0;
-  if (info.error != ErrorCode::NONE || info.start_offset < 0 || info.delivery_complete_count < 0)
-    co_return out;
+  auto asking = context.services.share.summarize_state({{std::move(group), topic_id, partition}});
+  const share::Summary::Reply info = co_await std::move(asking);
+  out.error_code = info.error.error_code;
+  out.start_offset = info.start_offset;
+  out.leader_epoch = info.leader_epoch;
+  if (!info.error.ok() || info.start_offset < 0 || info.delivery_complete_count < 0) co_return out;
   log::LogService& logs = context.services.log;
   const TopicPartition name{std::move(topic), partition};
   auto looking = io::on(logs.core_of(name).executor, end_offset(logs, name));

@@ -70,9 +70,13 @@ struct ShareGroupPartitions {
 class ShareStateKeeper {
  public:
   virtual ~ShareStateKeeper() = default;
-  // Durable when it ends. `start_offset` -1: found by share.auto.offset.reset at the first fetch.
+  // Durable when it ends; state that is there already is kept. `start_offset` -1: found by
+  // share.auto.offset.reset at the first fetch.
   virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
                                          int32_t state_epoch, Offset start_offset) = 0;
+  // The same, in place of a state that is there already. NON_EMPTY_GROUP while records are staged.
+  virtual io::Task<ErrorCode> replace(GroupId group, Uuid topic_id, int32_t partition,
+                                      int32_t state_epoch, Offset start_offset) = 0;
   // Durable when it ends; no state is no error. NON_EMPTY_GROUP while records are staged.
   virtual io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) = 0;
 };

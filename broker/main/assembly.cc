@@ -11,13 +11,27 @@ class Assembly::ShareStates : public group::ShareStateKeeper {
   explicit ShareStates(share::ShareService& share) : share_(share) {}
   io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
                                  int32_t state_epoch, Offset start_offset) override {
-    return share_.initialize(std::move(group), topic_id, partition, state_epoch, start_offset);
+    return initialize({{std::move(group), topic_id, partition}, state_epoch, start_offset, true});
+  }
+  io::Task<ErrorCode> replace(GroupId group, Uuid topic_id, int32_t partition, int32_t state_epoch,
+                              Offset start_offset) override {
+    return initialize({{std::move(group), topic_id, partition}, state_epoch, start_offset, false});
   }
   io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) override {
-    return share_.remove(std::move(group), topic_id, partition);
+    auto deleting = share_.delete_state({{std::move(group), topic_id, partition}});
+    const share::PartitionError error = co_await std::move(deleting);
+    // The state of a topic that is gone goes with it.
+    if (error.error_code == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION) co_return ErrorCode::NONE;
+    co_return error.error_code;
   }
 
  private:
+  io::Task<ErrorCode> initialize(share::Initialize op) {
+    auto initializing = share_.initialize_state(std::move(op));
+    const share::PartitionError error = co_await std::move(initializing);
+    co_return error.error_code;
+  }
+
   share::ShareService& share_;
 };
 

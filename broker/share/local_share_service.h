@@ -1,6 +1,7 @@
 // LocalShareService: ShareService over the shards of this process.
-// share_service.cc: sessions, fetching, acknowledging. share_service_state.cc: delivery state,
-// staging and markers, topics that go. Ownership, threads and errors: share_service.h.
+// share_service.cc: sessions, fetching, acknowledging. share_service_rpcs.cc: delivery state.
+// share_service_state.cc: staging and markers, topics that go. Ownership, threads and errors:
+// share_service.h.
 #pragma once
 
 #include <map>
@@ -48,10 +49,11 @@ class LocalShareService : public ShareService {
   io::Task<ShareAcknowledgeReply> acknowledge(ShareAcknowledgeCall call) override;
   void connection_closed(uint64_t connection_id) override;
 
-  io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) override;
-  io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
-                                 int32_t state_epoch, Offset start_offset) override;
-  io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) override;
+  io::Task<PartitionError> initialize_state(Initialize op) override;
+  io::Task<Read::Reply> read_state(Read op) override;
+  io::Task<PartitionError> write_state(Write op) override;
+  io::Task<PartitionError> delete_state(Delete op) override;
+  io::Task<Summary::Reply> summarize_state(Summary op) override;
   io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
                                              int32_t max_ranges) override;
   io::Task<Result<int64_t>> staged_records() override;
@@ -94,6 +96,10 @@ class LocalShareService : public ShareService {
   io::Task<void> release(GroupId group, Holder holder, std::vector<TopicIdPartition> partitions,
                          bool last_of_group);
   io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);
+  template <class Op>
+  io::Task<typename Op::Reply> run_on_state(Op op);
+  template <class Op>
+  io::Task<Result<typename Op::Reply>> run_on_state_here(int32_t index, Op op);
   io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op);
   io::Task<Result<Marker::Reply>> marker_here(int32_t index, Marker op);
   io::Task<ErrorCode> write(int32_t index, Marker op);

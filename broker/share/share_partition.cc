@@ -33,7 +33,7 @@ void SharePartition::apply_update(const ShareUpdate& update, const coordinator::
   const int32_t count = update.delivery_complete_count;
   if (update.start_offset > hard_.written_start_offset) {
     hard_.written_start_offset = update.start_offset;
-    if (count != -1) hard_.delivery_complete_count = count;
+    hard_.delivery_complete_count = count;
   } else if (update.start_offset == hard_.written_start_offset) {
     hard_.delivery_complete_count = std::max(hard_.delivery_complete_count, count);
   }
@@ -103,6 +103,20 @@ ShareSnapshot::Value SharePartition::snapshot_value(const PartitionChange& chang
   return value;
 }
 
+ShareSnapshot::Value SharePartition::snapshot_as_written(TimeMs now_ms) const {
+  ShareSnapshot::Value value;
+  value.snapshot_epoch = hard_.snapshot_epoch + 1;
+  value.state_epoch = hard_.state_epoch;
+  value.leader_epoch = hard_.leader_epoch;
+  value.start_offset = hard_.written_start_offset;
+  value.delivery_complete_count = hard_.delivery_complete_count;
+  value.create_timestamp = now_ms;
+  value.write_timestamp = now_ms;
+  std::tie(value.state_batches, value.owners) =
+      hard_.batches.to_state_batches(hard_.written_start_offset);
+  return value;
+}
+
 ShareUpdate SharePartition::update_of(const SharePartitionKey& key,
                                       const PartitionChange& change) const {
   const Offset start = std::max(start_offset(), hard_.written_start_offset);
@@ -127,6 +141,7 @@ ShareUpdate SharePartition::update_of(const SharePartitionKey& key,
 // ---------------------------------------------------------------- soft state
 
 void SharePartition::activate(Offset resolved_start_offset) {
+  fenced_ = false;
   SoftState& soft = soft_.emplace();
   soft.start_offset = hard_.start_offset >= 0 ? hard_.start_offset : resolved_start_offset;
   soft.end_offset = std::max(soft.start_offset, hard_.batches.last_offset().value_or(-1) + 1);

@@ -122,6 +122,8 @@ class SharePartition {
   const HardState& hard() const { return hard_; }
   // What a snapshot would hold with `change` taken in.
   ShareSnapshot::Value snapshot_value(const PartitionChange& change, TimeMs now_ms) const;
+  // The same of what the log says alone: the start offset stays where it was written.
+  ShareSnapshot::Value snapshot_as_written(TimeMs now_ms) const;
   ShareUpdate update_of(const SharePartitionKey& key, const PartitionChange& change) const;
 
   // ---- soft. All but active(), soft(), activate(), drop_soft() and the views ask for an active
@@ -130,6 +132,13 @@ class SharePartition {
   const SoftState* soft() const { return soft_ ? &*soft_ : nullptr; }
   void activate(Offset resolved_start_offset);
   void drop_soft() { soft_.reset(); }
+  // The log's state has been replaced under what was in flight.
+  void fence() {
+    fenced_ = soft_.has_value();
+    soft_.reset();
+  }
+  // Since then nobody has fetched.
+  bool fenced() const { return fenced_; }
   void apply_acquire(const Holder& holder, const AcquireDecision& decision, DeliveryLimit limit,
                      int64_t deadline_ms);
   void apply_renew(const std::vector<OffsetRange>& ranges, int64_t deadline_ms);
@@ -195,6 +204,7 @@ class SharePartition {
   HardState hard_;
   std::optional<SoftState> soft_;
   bool freed_ = false;
+  bool fenced_ = false;
 };
 
 }  // namespace ackord::share

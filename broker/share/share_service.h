@@ -78,14 +78,6 @@ struct ShareAcknowledgeReply {
   std::vector<PartitionError> partitions;  // in the order of the call's
 };
 
-// For DescribeShareGroupOffsets.
-struct OffsetInfo {
-  ErrorCode error = ErrorCode::NONE;
-  Offset start_offset = -1;  // -1: not known yet
-  int32_t leader_epoch = 0;
-  int32_t delivery_complete_count = -1;
-};
-
 // One guard per state partition that a stage touches.
 using Guards = std::map<int32_t, Guard>;
 
@@ -103,15 +95,15 @@ class ShareService {
   // itself.
   virtual void connection_closed(uint64_t connection_id) = 0;
 
-  // ---- the delivery state
-  // For the group coordinator's flow: state that is there already is kept (share_shard.h:
-  // only_if_absent).
-  virtual io::Task<ErrorCode> initialize(GroupId group, Uuid topic_id, int32_t partition,
-                                         int32_t state_epoch, Offset start_offset) = 0;
-  // The state is gone, and with it what is in flight; none is no error. NON_EMPTY_GROUP while
-  // records are staged.
-  virtual io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) = 0;
-  virtual io::Task<OffsetInfo> offset_info(GroupId group, Uuid topic_id, int32_t partition) = 0;
+  // ---- the delivery state: what the share coordinator's RPCs ask, and the group coordinator
+  // (semantics A.6; the operations and their errors: share_shard.h). INVALID_REQUEST for what is
+  // negative; UNKNOWN_TOPIC_OR_PARTITION where there is no such partition, but to a read or a write
+  // it is one that was never initialised.
+  virtual io::Task<PartitionError> initialize_state(Initialize op) = 0;
+  virtual io::Task<Read::Reply> read_state(Read op) = 0;
+  virtual io::Task<PartitionError> write_state(Write op) = 0;
+  virtual io::Task<PartitionError> delete_state(Delete op) = 0;
+  virtual io::Task<Summary::Reply> summarize_state(Summary op) = 0;
   virtual io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
                                                      int32_t max_ranges) = 0;
 

@@ -59,23 +59,7 @@ void LocalShareService::topic_removed(const metadata::TopicImage& topic) {
   }
 }
 
-// ---------------------------------------------------------------- delivery state
-
-io::Task<ErrorCode> LocalShareService::initialize(GroupId group, Uuid topic_id, int32_t partition,
-                                                  int32_t state_epoch, Offset start_offset) {
-  auto ensuring = shards_.ensure();
-  const Result<void> ready = co_await std::move(ensuring);
-  if (!ready) co_return ready.error().code;
-  Initialize op;
-  op.key = {std::move(group), topic_id, partition};
-  op.state_epoch = state_epoch;
-  op.start_offset = start_offset;
-  op.only_if_absent = true;
-  const int32_t index = shards_.index_of(op.key);
-  auto running = shards_.run(index, std::move(op));
-  const Result<PartitionError> reply = co_await std::move(running);
-  co_return reply ? reply->error_code : reply.error().code;
-}
+// ---------------------------------------------------------------- views
 
 io::Task<Result<int64_t>> LocalShareService::staged_records() {
   if (!metadata_.image().topic(metadata::kShareStateTopic)) co_return int64_t{0};
@@ -93,43 +77,6 @@ io::Task<Result<int64_t>> LocalShareService::staged_records() {
     for (const StagedByOwner::Entry& entry : reply->entries) records += entry.records;
   }
   co_return records;
-}
-
-io::Task<ErrorCode> LocalShareService::remove(GroupId group, Uuid topic_id, int32_t partition) {
-  auto ensuring = shards_.ensure();
-  const Result<void> ready = co_await std::move(ensuring);
-  if (!ready) co_return ready.error().code;
-  Delete op;
-  op.key = {std::move(group), topic_id, partition};
-  const int32_t index = shards_.index_of(op.key);
-  auto running = shards_.run(index, std::move(op));
-  const Result<PartitionError> reply = co_await std::move(running);
-  co_return reply ? reply->error_code : reply.error().code;
-}
-
-io::Task<OffsetInfo> LocalShareService::offset_info(GroupId group, Uuid topic_id,
-                                                    int32_t partition) {
-  OffsetInfo info;
-  auto ensuring = shards_.ensure();
-  const Result<void> ready = co_await std::move(ensuring);
-  if (!ready) {
-    info.error = ready.error().code;
-    co_return info;
-  }
-  Summary op;
-  op.key = {std::move(group), topic_id, partition};
-  const int32_t index = shards_.index_of(op.key);
-  auto running = shards_.run(index, std::move(op));
-  const Result<Summary::Reply> reply = co_await std::move(running);
-  if (!reply) {
-    info.error = reply.error().code;
-    co_return info;
-  }
-  info.error = reply->error.error_code;
-  info.start_offset = reply->start_offset;
-  info.leader_epoch = reply->leader_epoch;
-  info.delivery_complete_count = reply->delivery_complete_count;
-  co_return info;
 }
 
 io::Task<Result<Describe::Reply>> LocalShareService::describe(GroupId group,

@@ -131,7 +131,7 @@ void ShareShard::apply_soft(const Effect& effect) {
       forget_deadline(at->first);
     }
   } else if (const auto* deactivate = std::get_if<DeactivateEffect>(&effect)) {
-    change(deactivate->key, [&](SharePartition& p) { p.drop_soft(); });
+    change(deactivate->key, [&](SharePartition& p) { p.fence(); });
     wakes_.insert(deactivate->key);
   } else if (const auto* guard = std::get_if<GuardEffect>(&effect)) {
     if (soft_.guards.size() >= kMaxGuards) drop_guard(soft_.guards_by_deadline.begin()->second);

@@ -48,8 +48,8 @@ struct Initialize {
   bool only_if_absent = false;
 };
 
-// ReadShareGroupState. INVALID_REQUEST when never initialised; FENCED_LEADER_EPOCH. A higher leader
-// epoch is logged.
+// ReadShareGroupState. INVALID_REQUEST when never initialised or the leader epoch is negative;
+// FENCED_LEADER_EPOCH. A higher leader epoch is logged.
 struct Read {
   struct Reply {
     PartitionError error;
@@ -59,7 +59,7 @@ struct Read {
     std::vector<Owner> owners;
   };
   SharePartitionKey key;
-  int32_t leader_epoch = -1;
+  int32_t leader_epoch = 0;
 };
 
 // ReadShareGroupStateSummary, and DescribeShareGroupOffsets: an unknown key is no error (-1, 0, 0,
@@ -75,7 +75,6 @@ struct Summary {
     int64_t staged_records = 0;
   };
   SharePartitionKey key;
-  int32_t leader_epoch = -1;
 };
 
 // DeleteShareGroupState. An unknown key is success. NON_EMPTY_GROUP naming the owner while records

@@ -38,6 +38,7 @@ ShareShard::Outcome<PartitionError> ShareShard::decide(const Initialize& op, io:
     PartitionError staged = staged_by_others(*partition, "Not initialized");
     if (!staged.ok()) return Outcome<PartitionError>::answer(std::move(staged));
     record.value->snapshot_epoch = partition->hard().snapshot_epoch + 1;
+    record.value->leader_epoch = partition->hard().leader_epoch;
   }
   record.value->state_epoch = op.state_epoch;
   record.value->start_offset = op.start_offset;
@@ -52,8 +53,12 @@ ShareShard::Outcome<PartitionError> ShareShard::decide(const Initialize& op, io:
 ShareShard::Outcome<Read::Reply> ShareShard::decide(const Read& op, io::Now now) const {
   const SharePartition* partition = find(op.key);
   if (partition == nullptr) return Outcome<Read::Reply>::answer({never_initialized()});
+  if (op.leader_epoch < 0) {
+    return Outcome<Read::Reply>::answer(
+        {failure(ErrorCode::INVALID_REQUEST, "The leader epoch is negative.")});
+  }
   const SharePartition::HardState& hard = partition->hard();
-  if (op.leader_epoch < hard.leader_epoch && op.leader_epoch != -1) {
+  if (op.leader_epoch < hard.leader_epoch) {
     return Outcome<Read::Reply>::answer({failure(
         ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one.")});
   }
@@ -83,11 +88,6 @@ ShareShard::Outcome<Summary::Reply> ShareShard::decide(const Summary& op, io::No
   Summary::Reply reply;
   if (const SharePartition* partition = find(op.key)) {
     const SharePartition::HardState& hard = partition->hard();
-    if (op.leader_epoch != -1 && op.leader_epoch < hard.leader_epoch) {
-      reply.error =
-          failure(ErrorCode::FENCED_LEADER_EPOCH, "The leader epoch is older than the stored one.");
-      return Outcome<Summary::Reply>::answer(std::move(reply));
-    }
     reply.initialized = true;
     reply.state_epoch = hard.state_epoch;
     reply.leader_epoch = hard.leader_epoch;
@@ -162,7 +162,7 @@ ShareShard::Outcome<PartitionError> ShareShard::decide(const Write& op, io::Now 
   written.drop_soft();
   written.apply_update(update, {});
   return Outcome<PartitionError>::of(
-      {ShareSnapshot{op.key, written.snapshot_value({}, now.wall_ms)}}, {});
+      {ShareSnapshot{op.key, written.snapshot_as_written(now.wall_ms)}}, {});
 }
 
 ShareShard::Outcome<DeleteTopic::Reply> ShareShard::decide(const DeleteTopic& op, io::Now) const {
@@ -182,12 +182,8 @@ ShareShard::Outcome<SnapshotCold::Reply> ShareShard::decide(const SnapshotCold& 
     const SharePartition::HardState& hard = partition.hard();
     all_cold = all_cold && hard.create_timestamp != hard.write_timestamp;
     if (hard.write_timestamp + op.older_than_ms > now.wall_ms) continue;
-    ShareSnapshot::Value value = partition.snapshot_value({}, now.wall_ms);
+    ShareSnapshot::Value value = partition.snapshot_as_written(now.wall_ms);
     value.create_timestamp = hard.create_timestamp;
-    if (hard.written_start_offset == -1) {  // the reset policy is for the first write to settle
-      value.start_offset = -1;
-      value.delivery_complete_count = hard.delivery_complete_count;
-    }
     records.push_back(ShareSnapshot{key, std::move(value)});
   }
   // Nothing would be won by snapshots of snapshots only (Kafka).

@@ -14,6 +14,11 @@ PartitionError not_active() {
   return failure(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "The share partition is not loaded.");
 }
 
+// What was acquired is void since another state was written; as a leader that is fenced (A.11).
+PartitionError fenced() {
+  return failure(ErrorCode::NOT_LEADER_OR_FOLLOWER, "The state of the partition was replaced.");
+}
+
 PartitionError named_twice() {
   return failure(ErrorCode::INVALID_REQUEST, "The partition is named twice.");
 }
@@ -118,8 +123,13 @@ ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op
   std::set<SharePartitionKey> seen;
   for (const Acknowledge::Partition& asked : op.partitions) {
     const SharePartition* partition = find_active(asked.key);
-    if (partition == nullptr || !seen.insert(asked.key).second) {
-      reply.push_back(partition == nullptr ? not_active() : named_twice());
+    if (partition == nullptr) {
+      const SharePartition* inactive = find(asked.key);
+      reply.push_back(inactive != nullptr && inactive->fenced() ? fenced() : not_active());
+      continue;
+    }
+    if (!seen.insert(asked.key).second) {
+      reply.push_back(named_twice());
       continue;
     }
     PartitionChange change;

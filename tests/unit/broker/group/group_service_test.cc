@@ -32,6 +32,11 @@ class HeldInitializer : public ShareStateKeeper {
     (void)unused;
     co_return answer;
   }
+  io::Task<ErrorCode> replace(GroupId group, Uuid topic_id, int32_t partition, int32_t state_epoch,
+                              Offset start_offset) override {
+    replaced.push_back({group.str(), {topic_id, partition}, state_epoch, start_offset});
+    co_return replacement;
+  }
   io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) override {
     removed.push_back({group.str(), {topic_id, partition}, 0, 0});
     co_return removal;
@@ -44,8 +49,10 @@ class HeldInitializer : public ShareStateKeeper {
   }
 
   std::vector<Call> calls;
+  std::vector<Call> replaced;
   std::vector<Call> removed;
   ErrorCode answer = ErrorCode::NONE;
+  ErrorCode replacement = ErrorCode::NONE;
   ErrorCode removal = ErrorCode::NONE;
 
  private:

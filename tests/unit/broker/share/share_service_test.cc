@@ -17,7 +17,7 @@ class ShareServiceTest : public ::testing::Test {
     make();
     topic_ = broker_.create_topic("t", 2);
     for (int32_t partition = 0; partition < 2; ++partition) {
-      EXPECT_EQ(run(service_->initialize(group_, topic_->id, partition, 1, 0)), ErrorCode::NONE);
+      EXPECT_EQ(run(service_->initialize_state({key(partition), 1, 0})), PartitionError());
     }
   }
   ~ShareServiceTest() override { broker_.core.executor.destroy_spawned(); }
@@ -30,8 +30,9 @@ class ShareServiceTest : public ::testing::Test {
   T run(io::Task<T> task) {
     return broker_.core.run(std::move(task));
   }
+  SharePartitionKey key(int32_t partition) const { return {group_, topic_->id, partition}; }
   bool is_held(int32_t partition) {
-    return run(service_->offset_info(group_, topic_->id, partition)).start_offset >= 0;
+    return run(service_->summarize_state({key(partition)})).initialized;
   }
   // The records of the key, in all state partitions.
   std::vector<ShareRecord> records_of(int32_t partition) {

@@ -254,7 +254,53 @@ TEST_F(ShareShardTest, ALeaderEpochThatRisesIsLogged) {
   EXPECT_TRUE(reply.error.ok());
   EXPECT_EQ(harness_.records(), (std::vector<ShareRecord>{ShareUpdate{key(), 0, 4, 0, 0, {}, {}}}));
   EXPECT_EQ(harness_.run(Read{key(), 3}).error.error_code, ErrorCode::FENCED_LEADER_EPOCH);
-  EXPECT_EQ(harness_.run(Summary{key(), 0}).error.error_code, ErrorCode::FENCED_LEADER_EPOCH);
+  EXPECT_EQ(harness_.run(Read{key(), -1}).error.error_code, ErrorCode::INVALID_REQUEST);
+  EXPECT_EQ(harness_.run(Summary{key()}).leader_epoch, 4);
+  EXPECT_TRUE(harness_.run(Initialize{key(), 1, 0}).ok());
+  EXPECT_EQ(harness_.run(Summary{key()}).leader_epoch, 4);
+}
+
+TEST_F(ShareShardTest, WhatIsAcquiredOfAReplacedStateIsVoid) {
+  start(key());
+  acquire(key(), "m", 0, 9);
+  ASSERT_TRUE(harness_.run(Initialize{key(), 1, 4}).ok());
+  Acknowledge late{"m", 4, {}};
+  late.partitions = {{key(), {{0, 9, {1}}}}};
+  EXPECT_EQ(harness_.run(late).front().error_code, ErrorCode::NOT_LEADER_OR_FOLLOWER);
+  EXPECT_TRUE(harness_.records().empty());
+  ASSERT_EQ(harness_.run(Activate{key(), 0, -1}).start_offset, 4);
+  EXPECT_EQ(harness_.run(late).front().error_code, ErrorCode::INVALID_RECORD_STATE);
+}
+
+TEST_F(ShareShardTest, AWriteOfTheOutsideIsTakenInAsItIs) {
+  start(key());
+  Write op{key(), 0, 0, 5, 2, {}};
+  ASSERT_TRUE(harness_.run(op).ok());
+  EXPECT_EQ(harness_.run(Summary{key()}).delivery_complete_count, 2);
+  op.start_offset = 3;
+  op.delivery_complete_count = 44;
+  ASSERT_TRUE(harness_.run(op).ok()) << "an older start changes nothing";
+  EXPECT_EQ(harness_.run(Summary{key()}).start_offset, 5);
+  EXPECT_EQ(harness_.run(Summary{key()}).delivery_complete_count, 2);
+  op.start_offset = 6;
+  op.delivery_complete_count = -1;
+  ASSERT_TRUE(harness_.run(op).ok());
+  EXPECT_EQ(harness_.run(Summary{key()}).delivery_complete_count, -1) << "not known to version 0";
+}
+
+// The start offset moves by a write that names it, not because a snapshot was due.
+TEST_F(ShareShardTest, TheSnapshotOfAWriteKeepsTheStart) {
+  harness_ = ShardHarness(2);
+  start(key());
+  for (const Offset at : {0, 2, 4}) {
+    const StateBatch done{at, at, RecordState::ACKNOWLEDGED, 1};
+    ASSERT_TRUE(harness_.run(Write{key(), 0, 0, 0, 1, {done}}).ok());
+  }
+  ASSERT_EQ(harness_.records().size(), 1u);
+  const auto& value = std::get<ShareSnapshot>(harness_.records().front()).value;
+  ASSERT_TRUE(value.has_value());
+  EXPECT_EQ(value->start_offset, 0);
+  EXPECT_EQ(value->state_batches.size(), 3u);
 }
 
 TEST_F(ShareShardTest, AnOperatorFreesWhatIsAcquired) {

@@ -149,7 +149,7 @@ class Transcript {
                             batches_text(reply.state_batches, reply.owners));
   }
   void summary(const Words&) {
-    const auto reply = harness_.run(Summary{key_of(key_), 0});
+    const auto reply = harness_.run(Summary{key_of(key_)});
     answer(reply.error, "epoch " + num(reply.state_epoch) + " start " + num(reply.start_offset) +
                             " done " + num(reply.delivery_complete_count) + " staged " +
                             num(reply.staged_records));
