@@ -297,7 +297,7 @@ TEST_F(ShareShardTest, TheSnapshotOfAWriteKeepsTheStart) {
     ASSERT_TRUE(harness_.run(Write{key(), 0, 0, 0, 1, {done}}).ok());
   }
   ASSERT_EQ(harness_.records().size(), 1u);
-  const auto& value = std::get<ShareSnapshot>(harness_.records().front()).value;
+  const auto value = std::get<ShareSnapshot>(harness_.records().front()).value;
   ASSERT_TRUE(value.has_value());
   EXPECT_EQ(value->start_offset, 0);
   EXPECT_EQ(value->state_batches.size(), 3u);
