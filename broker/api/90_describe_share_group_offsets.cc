@@ -1,8 +1,9 @@
 // DescribeShareGroupOffsets (key 90), versions 0-1: where share groups start in their partitions.
 // v1: Lag (KIP-1226). Topics null: all that the group holds state for. A group, topic or partition
 // without state has start offset -1 and no error, as in Kafka; a partition that its topic does not
-// have is UNKNOWN_TOPIC_OR_PARTITION.
+// have is UNKNOWN_TOPIC_OR_PARTITION; one that is named twice is answered once.
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -57,7 +58,11 @@ std::vector<TopicQuestion> asked_topics(
     const DescribeShareGroupOffsetsRequest::DescribeShareGroupOffsetsRequestGroup& group) {
   std::vector<TopicQuestion> questions;
   for (const auto& topic : *group.topics) {
-    TopicQuestion question{topic.topic_name, {}, 0, topic.partitions};
+    TopicQuestion question{topic.topic_name, {}, 0, {}};
+    std::set<int32_t> seen;
+    for (const int32_t partition : topic.partitions) {
+      if (seen.insert(partition).second) question.partitions.push_back(partition);
+    }
     if (const auto known = context.services.metadata.image().topic(topic.topic_name)) {
       question.id = known->id;
       question.partition_count = known->partitions;

@@ -14,6 +14,10 @@ constexpr std::string_view kafka_text(ErrorCode code) {
       return "This most likely occurs because of a request being malformed by the client library "
              "or the message was "
              "sent to an incompatible broker. See the broker logs for more details.";
+    case ErrorCode::INVALID_GROUP_ID: return "The group id is invalid.";
+    case ErrorCode::UNKNOWN_TOPIC_OR_PARTITION:
+      return "This server does not host this topic-partition.";
+    case ErrorCode::NON_EMPTY_GROUP: return "The group is not empty.";
     case ErrorCode::COORDINATOR_NOT_AVAILABLE: return "The coordinator is not available.";
     default: return "";
   }

@@ -2,19 +2,6 @@
 #include "broker/group/group_shard.h"
 
 namespace ackord::group {
-namespace {
-
-std::vector<ShareGroupTopic> held_by(const ShareGroup& group) {
-  HeldTopics all = group.initialized();
-  for (const auto& [id, topic] : group.initializing()) {
-    all[id].name = topic.name;
-    all[id].partitions.insert(topic.partitions.begin(), topic.partitions.end());
-  }
-  return to_topics(all);
-}
-
-}  // namespace
-
 GroupShard::Outcome<std::vector<ListedGroup>> GroupShard::decide(const ListGroups&, io::Now) const {
   std::vector<ListedGroup> groups;
   for_each<ShareGroup>([&groups](const std::string& id, const ShareGroup& group) {
@@ -56,14 +43,14 @@ GroupShard::Outcome<BeginDeletion::Reply> GroupShard::decide(const BeginDeletion
   }
   if (group->state() != ShareGroupState::kEmpty)
     return Decision::answer({ErrorCode::NON_EMPTY_GROUP, true, {}});
-  if (soft_.deletions.contains(id))
+  if (soft_.state_changes.contains(id))
     return Decision::answer({ErrorCode::COORDINATOR_LOAD_IN_PROGRESS, true, {}});
   BeginDeletion::Reply reply{ErrorCode::NONE, false, held_by(*group)};
   // From here on the group does not count on that state; a crash leaves it to be initialised again.
   std::vector<Record> records;
-  if (!reply.states.empty()) records.emplace_back(deleting_record(id, reply.states));
+  if (!reply.states.empty()) records.emplace_back(deleting_record(id, {}, {}, reply.states));
   auto outcome = Decision::of(std::move(records), std::move(reply));
-  outcome.effects.emplace_back(DeletionBegun{id});
+  outcome.effects.emplace_back(StateChangeBegun{id});
   return outcome;
 }
 
@@ -79,7 +66,7 @@ GroupShard::Outcome<EndDeletion::Reply> GroupShard::decide(const EndDeletion& op
     records.emplace_back(state_partitions_record(id, {}, kept));
   }
   auto outcome = Outcome<EndDeletion::Reply>::of(std::move(records), {});
-  outcome.effects.emplace_back(DeletionEnded{id});
+  outcome.effects.emplace_back(StateChangeEnded{id});
   return outcome;
 }
 

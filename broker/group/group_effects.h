@@ -34,10 +34,10 @@ struct GuardGiven {
 struct GuardDropped {
   ProducerId producer;
 };
-struct DeletionBegun {
+struct StateChangeBegun {
   std::string group;
 };
-struct DeletionEnded {
+struct StateChangeEnded {
   std::string group;
 };
 struct ExpiryChecked {
@@ -46,6 +46,6 @@ struct ExpiryChecked {
 };
 
 using GroupEffect = std::variant<SessionRenewed, InitializationBegun, GuardGiven, GuardDropped,
-                                 DeletionBegun, DeletionEnded, ExpiryChecked>;
+                                 StateChangeBegun, StateChangeEnded, ExpiryChecked>;
 
 }  // namespace ackord::group

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "broker/group/share_admin.h"
+#include "broker/group/share_types.h"
 #include "broker/io/core.h"
 #include "broker/io/task.h"
 #include "broker/log/log_service.h"
@@ -23,12 +25,6 @@
 #include "protocol/types/ids.h"
 
 namespace ackord::group {
-
-struct TopicPartitions {
-  Uuid topic_id;
-  std::vector<int32_t> partitions;  // ascending
-  friend bool operator==(const TopicPartitions&, const TopicPartitions&) = default;
-};
 
 // ---- share groups
 
@@ -50,13 +46,6 @@ struct ShareHeartbeatReply {
   std::optional<std::vector<TopicPartitions>> assignment;  // absent: as before
 };
 
-// The share-partitions that a group holds state for.
-struct ShareGroupTopic {
-  Uuid topic_id;
-  TopicName name;
-  std::vector<int32_t> partitions;  // ascending
-  friend bool operator==(const ShareGroupTopic&, const ShareGroupTopic&) = default;
-};
 struct ShareGroupPartitions {
   ErrorCode error = ErrorCode::NONE;  // GROUP_ID_NOT_FOUND
   std::string message;
@@ -173,6 +162,14 @@ class GroupService {
   virtual io::Task<ErrorCode> check_share_member(GroupId group, std::string member,
                                                  int32_t epoch) = 0;
   virtual io::Task<ShareGroupPartitions> share_group_partitions(GroupId group) = 0;
+  virtual io::Task<DescribedShareGroup> describe_share_group(GroupId group) = 0;
+  // Where the group begins from now on, in partitions that exist; makes the group if need be. What
+  // was in flight is void.
+  virtual io::Task<AlteredShareOffsets> alter_share_offsets(GroupId group,
+                                                            std::vector<ShareOffset> offsets) = 0;
+  // The group holds no state of these topics any more.
+  virtual io::Task<DeletedShareOffsets> delete_share_offsets(GroupId group,
+                                                             std::vector<Uuid> topics) = 0;
 
   // Stages offsets in the producer's transaction; all or none. The partition must be in the
   // transaction already (the caller has enlisted or verified it, and hands in the guard of

@@ -36,6 +36,11 @@ class GroupServiceImpl final : public GroupService {
   io::Task<ShareHeartbeatReply> share_heartbeat(ShareHeartbeat heartbeat) override;
   io::Task<ErrorCode> check_share_member(GroupId group, std::string member, int32_t epoch) override;
   io::Task<ShareGroupPartitions> share_group_partitions(GroupId group) override;
+  io::Task<DescribedShareGroup> describe_share_group(GroupId group) override;
+  io::Task<AlteredShareOffsets> alter_share_offsets(GroupId group,
+                                                    std::vector<ShareOffset> offsets) override;
+  io::Task<DeletedShareOffsets> delete_share_offsets(GroupId group,
+                                                     std::vector<Uuid> topics) override;
   io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
                                         std::optional<uint64_t> guard) override;
   io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(

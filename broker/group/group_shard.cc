@@ -88,10 +88,10 @@ void GroupShard::apply_soft(const Effect& effect) {
     soft_.guard_deadlines.set(guard->producer.id, guard->deadline_ms);
   } else if (const auto* dropped = std::get_if<GuardDropped>(&effect)) {
     drop_guard(dropped->producer);
-  } else if (const auto* deletion = std::get_if<DeletionBegun>(&effect)) {
-    soft_.deletions.insert(deletion->group);
-  } else if (const auto* ended = std::get_if<DeletionEnded>(&effect)) {
-    soft_.deletions.erase(ended->group);
+  } else if (const auto* deletion = std::get_if<StateChangeBegun>(&effect)) {
+    soft_.state_changes.insert(deletion->group);
+  } else if (const auto* ended = std::get_if<StateChangeEnded>(&effect)) {
+    soft_.state_changes.erase(ended->group);
   } else {
     soft_.expiry = std::get<ExpiryChecked>(effect);
   }

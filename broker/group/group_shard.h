@@ -70,6 +70,13 @@ class GroupShard {
   Outcome<TopicsRemoved::Reply> decide(const TopicsRemoved& op, io::Now now) const;
   Outcome<Verdict> decide(const CheckShareMember& op, io::Now now) const;
   Outcome<ShareGroupPartitions> decide(const DescribeShareGroup& op, io::Now now) const;
+  Outcome<DescribedShareGroup> decide(const DescribeShareMembers& op, io::Now now) const;
+  Outcome<BeginAlterShareOffsets::Reply> decide(const BeginAlterShareOffsets& op,
+                                                io::Now now) const;
+  Outcome<EndAlterShareOffsets::Reply> decide(const EndAlterShareOffsets& op, io::Now now) const;
+  Outcome<BeginDeleteShareOffsets::Reply> decide(const BeginDeleteShareOffsets& op,
+                                                 io::Now now) const;
+  Outcome<EndDeleteShareOffsets::Reply> decide(const EndDeleteShareOffsets& op, io::Now now) const;
   Outcome<std::optional<uint64_t>> decide(const BeginTxnOffsetCommit& op, io::Now now) const;
   Outcome<Verdict> decide(const TxnOffsetCommitOp& op, io::Now now) const;
   Outcome<Verdict> decide(const CommitOffsets& op, io::Now now) const;
@@ -106,8 +113,9 @@ class GroupShard {
     std::map<std::string, std::map<TopicIdPartition, int64_t>, std::less<>> initializations;
     std::map<ProducerId, Guard> guards;
     Deadlines<ProducerId> guard_deadlines;
-    std::set<std::string, std::less<>> deletions;  // share groups whose state is being removed
-    ExpiryChecked expiry;                          // the next look, and where it goes on
+    // Share groups whose stored state is being altered or removed.
+    std::set<std::string, std::less<>> state_changes;
+    ExpiryChecked expiry;  // the next look, and where it goes on
   };
 
   template <class Kind>
@@ -132,10 +140,16 @@ class GroupShard {
     return &std::get<Kind>(hard_.groups.insert_or_assign(id, Group(Kind())).first->second);
   }
 
+  // Whether a group of any kind has the name, be it only by its offsets.
+  bool is_taken(std::string_view id) const {
+    return hard_.groups.find(id) != hard_.groups.end() || hard_.offsets.holds(id);
+  }
+
   template <class ShareRecord>
   void apply_to_share_group(const ShareRecord& record);
   void drop_soft(const std::string& group, const ShareGroup& now);
   void drop_guard(ProducerId producer);
+  ErrorCode check_state_change(const std::string& id, std::string& message) const;
   ErrorCode check_committer(const OffsetsToCommit& commit) const;
   ErrorCode check_commit(const TxnOffsetCommitOp& op) const;
   CommittedOffset committed_offset(std::string_view group, const TopicPartition& partition) const;

@@ -15,9 +15,9 @@ GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartb
     }
   }
   const ShareHeartbeatInput input{op.heartbeat, op.topics, op.limits, in_flight, now.wall_ms};
-  if (soft_.deletions.contains(id)) {
+  if (soft_.state_changes.contains(id)) {
     decision.reply.error = ErrorCode::COORDINATOR_LOAD_IN_PROGRESS;
-    decision.reply.message = "Group " + id + " is being deleted.";
+    decision.reply.message = "The state of group " + id + " is being changed.";
   } else if (group == nullptr && hard_.offsets.holds(id)) {
     decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
     decision.reply.message = "Group " + id + " is not a share group.";

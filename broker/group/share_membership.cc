@@ -151,6 +151,15 @@ std::vector<TopicPartitions> to_topic_partitions(const Assignment& assignment) {
   return to_list<TopicPartitions>(assignment);
 }
 
+std::vector<ShareGroupTopic> held_by(const ShareGroup& group) {
+  HeldTopics all = group.initialized();
+  for (const auto& [id, topic] : group.initializing()) {
+    all[id].name = topic.name;
+    all[id].partitions.insert(topic.partitions.begin(), topic.partitions.end());
+  }
+  return to_topics(all);
+}
+
 ShareGroupMemberMetadata member_metadata_record(std::string_view group, std::string_view id,
                                                 const ShareMember& member) {
   auto record = of_member<ShareGroupMemberMetadata>(group, id);
@@ -222,13 +231,14 @@ std::vector<ShareGroupTopic> to_topics(const HeldTopics& held) {
 }
 
 ShareGroupStatePartitionMetadata deleting_record(std::string_view group,
-                                                 const std::vector<ShareGroupTopic>& topics) {
-  auto record = of_group<ShareGroupStatePartitionMetadata>(group);
-  auto& value = record.value.emplace();
-  for (const ShareGroupTopic& topic : topics) {
-    auto& deleting = value.deleting_topics.emplace_back();
-    deleting.topic_id = topic.topic_id;
-    deleting.topic_name = topic.name;
+                                                 const HeldTopics& initializing,
+                                                 const HeldTopics& initialized,
+                                                 const std::vector<ShareGroupTopic>& deleting) {
+  auto record = state_partitions_record(group, initializing, initialized);
+  for (const ShareGroupTopic& topic : deleting) {
+    auto& out = record.value->deleting_topics.emplace_back();
+    out.topic_id = topic.topic_id;
+    out.topic_name = topic.name;
   }
   return record;
 }

@@ -112,6 +112,8 @@ class ShareGroup {
 // ---- the forms of an assignment
 std::vector<TopicPartitions> to_topic_partitions(const Assignment& assignment);
 std::vector<ShareGroupTopic> to_topics(const HeldTopics& held);
+// Initialised or being initialised.
+std::vector<ShareGroupTopic> held_by(const ShareGroup& group);
 
 // ---- records, with a group's or a member's new values
 ShareGroupMemberMetadata member_metadata_record(std::string_view group, std::string_view id,
@@ -128,9 +130,11 @@ ShareGroupCurrentMemberAssignment current_assignment_record(std::string_view gro
 ShareGroupStatePartitionMetadata state_partitions_record(std::string_view group,
                                                          const HeldTopics& initializing,
                                                          const HeldTopics& initialized);
-// The delivery state of these topics is about to be removed; the group holds none any more.
+// The delivery state of `deleting` is about to be removed; the group holds only the rest.
 ShareGroupStatePartitionMetadata deleting_record(std::string_view group,
-                                                 const std::vector<ShareGroupTopic>& topics);
+                                                 const HeldTopics& initializing,
+                                                 const HeldTopics& initialized,
+                                                 const std::vector<ShareGroupTopic>& deleting);
 // The end of a group that has no members; its own record last.
 std::vector<GroupRecord> group_tombstones(std::string_view group);
 // Members gone: their tombstones, one epoch more, and the target's end when nobody is left.

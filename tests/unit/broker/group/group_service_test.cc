@@ -274,6 +274,28 @@ TEST_F(Service, AGroupWhoseStateStaysIsNotDeleted) {
   EXPECT_EQ(beat(0, true).error, ErrorCode::NONE) << "it takes members again";
 }
 
+TEST_F(Service, OffsetsOfAShareGroupAreAlteredAndDeleted) {
+  const GroupId group("admin");
+  const ShareOffset offset{topic_->name, {topic_->id, 1}, 7};
+  const auto altered = run(service_->alter_share_offsets(group, {offset}));
+  EXPECT_EQ(altered.error, ErrorCode::NONE);
+  EXPECT_THAT(altered.partitions, ElementsAre(ErrorCode::NONE));
+  EXPECT_THAT(initializer_.replaced,
+              ElementsAre(HeldInitializer::Call{"admin", {topic_->id, 1}, 1, 7}));
+  EXPECT_EQ(run(service_->describe_share_group(group)).state, "Empty");
+  initializer_.replacement = ErrorCode::NON_EMPTY_GROUP;
+  EXPECT_THAT(run(service_->alter_share_offsets(group, {offset})).partitions,
+              ElementsAre(ErrorCode::NON_EMPTY_GROUP));
+  const Uuid other{{5}};
+  initializer_.removal = ErrorCode::NON_EMPTY_GROUP;
+  EXPECT_THAT(run(service_->delete_share_offsets(group, {other, topic_->id})).topics,
+              ElementsAre(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, ErrorCode::NON_EMPTY_GROUP));
+  initializer_.removal = ErrorCode::NONE;
+  EXPECT_THAT(run(service_->delete_share_offsets(group, {topic_->id})).topics,
+              ElementsAre(ErrorCode::NONE));
+  EXPECT_THAT(run(service_->share_group_partitions(group)).initialized, IsEmpty());
+}
+
 TEST_F(Service, OffsetsExpireAtTheNextCheck) {
   OffsetsToCommit commit;
   commit.group = GroupId("offsets");
