@@ -365,7 +365,24 @@ GroupConfig effective_group_config(const ConfigMap& configs, const BrokerConfig&
       text("share.renew.acknowledge.enable",
            group.share_renew_acknowledge_enable ? "true" : "false") == "true";
   group.dead_letter_topic = text("errors.deadletterqueue.topic.name", group.dead_letter_topic);
+  group.dead_letter_copy_record =
+      text("errors.deadletterqueue.copy.record.enable", "false") == "true";
   return group;
+}
+
+DeadLetterConfig effective_dead_letter_config(const BrokerValues& broker) {
+  DeadLetterConfig config;
+  config.topic_name_prefix = broker_value("errors.deadletterqueue.topic.name.prefix", broker)
+                                 .value_or(config.topic_name_prefix);
+  config.auto_create_topics_enable =
+      broker_value("errors.deadletterqueue.auto.create.topics.enable", broker) == "true";
+  return config;
+}
+
+bool takes_dead_letters(const ConfigMap& configs) {
+  const ConfigDef& def = *find_config(topic_config_defs(), "errors.deadletterqueue.group.enable");
+  const std::string* value = find_value(configs, def.name);
+  return value != nullptr && shown(def, *value) == "true";
 }
 
 }  // namespace ackord::metadata

@@ -92,5 +92,8 @@ std::vector<DescribedConfig> describe_cluster_configs(const ConfigMap& cluster);
 log::LogConfig effective_log_config(const ConfigMap& configs, const BrokerValues& broker);
 // Values outside the broker's bounds are moved to the nearer one.
 GroupConfig effective_group_config(const ConfigMap& configs, const BrokerConfig& broker);
+DeadLetterConfig effective_dead_letter_config(const BrokerValues& broker);
+// Whether share groups may write dead letters to a topic with these settings.
+bool takes_dead_letters(const ConfigMap& configs);
 
 }  // namespace ackord::metadata

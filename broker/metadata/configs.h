@@ -23,7 +23,14 @@ struct GroupConfig {
   bool share_renew_acknowledge_enable = true;
   int32_t share_assignment_interval_ms = 1000;
   int32_t share_partition_max_staged_records = 200000;  // ours: protocol 1.2
-  std::string dead_letter_topic;  // errors.deadletterqueue.topic.name; "" = off
+  std::string dead_letter_topic;         // errors.deadletterqueue.topic.name; "" = off
+  bool dead_letter_copy_record = false;  // errors.deadletterqueue.copy.record.enable
+};
+
+// What the broker says of dead-letter topics (KIP-1191); both can be changed while it runs.
+struct DeadLetterConfig {
+  std::string topic_name_prefix = "dlq.";  // errors.deadletterqueue.topic.name.prefix; "": any name
+  bool auto_create_topics_enable = false;  // errors.deadletterqueue.auto.create.topics.enable
 };
 
 // Broker-wide values that rooms below main need. Filled by main from server.properties.

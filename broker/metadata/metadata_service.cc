@@ -145,6 +145,9 @@ class Service : public MetadataService {
     const ConfigMap* configs = image().group_configs(group);
     return effective_group_config(configs == nullptr ? ConfigMap() : *configs, settings_.broker);
   }
+  DeadLetterConfig dead_letter_config() const override {
+    return effective_dead_letter_config(values());
+  }
   const BrokerConfig& broker_config() const override { return settings_.broker; }
   io::Task<Result<void>> update_features(std::vector<FeatureUpdate> updates,
                                          bool validate_only) override {

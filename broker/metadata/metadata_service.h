@@ -131,6 +131,7 @@ class MetadataService {
   // ---- configs in force on this core: set value, else broker-level value, else default
   virtual log::LogConfig log_config(const TopicImage& topic) const = 0;
   virtual GroupConfig group_config(std::string_view group) const = 0;
+  virtual DeadLetterConfig dead_letter_config() const = 0;
   virtual const BrokerConfig& broker_config() const = 0;
 
   // Told of each topic removed, on every core, after its image has changed. Registered before

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "broker/share/archive_report.h"
+#include "broker/share/dead_letter_queue.h"
 #include "broker/share/share_fetcher.h"
 #include "broker/share/share_service.h"
 #include "broker/share/share_session.h"
@@ -37,8 +39,16 @@ class LocalShareService : public ShareService {
         log_(log),
         metadata_(metadata),
         shards_(environment, log, metadata),
+        report_(environment, metadata),
+        letters_(environment, log, metadata, shards_, report_),
         fetcher_(environment, log, shards_),
         session_slots_(metadata.broker_config().group_share_max_share_sessions) {
+    shards_.on_archived([this](std::vector<Archived> archived) {
+      for (const Archived& one : archived) {
+        report_.archived(one);
+        letters_.accept(one.key, one.ranges);
+      }
+    });
     metadata.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
     for (size_t i = 0; i < environment.cores.size(); ++i) sessions_.emplace_back(session_slots_);
   }
@@ -108,6 +118,11 @@ class LocalShareService : public ShareService {
   void topic_removed(const metadata::TopicImage& topic);
   io::Task<Result<void>> delete_here(int32_t index, std::vector<Uuid> topics);
   io::Task<Result<void>> sweep_here(int32_t index);
+  io::Task<Result<void>> resume_letters();
+  DeliveryLimit limit_of(const metadata::GroupConfig& config) const {
+    return {static_cast<int16_t>(config.share_delivery_count_limit),
+            dead_letters_on(metadata_, config)};
+  }
 
   template <class Item>
   std::map<int32_t, ByShard<Item>> by_shard(const GroupId& group, std::vector<Item> items) const {
@@ -125,6 +140,8 @@ class LocalShareService : public ShareService {
   log::LogService& log_;
   metadata::MetadataService& metadata_;
   mutable StateShards shards_;
+  ArchiveReport report_;
+  DeadLetterQueue letters_;
   ShareFetcher fetcher_;
   SessionSlots session_slots_;
   std::vector<ShareSessions> sessions_;  // by core

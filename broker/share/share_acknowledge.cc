@@ -54,6 +54,20 @@ void PartitionChange::add(Offset first, Offset last, RecordState state, int16_t 
   batches.push_back({first, last, state, delivery_count});
 }
 
+void PartitionChange::archive(Offset first, Offset last, RecordState state, int16_t delivery_count,
+                              ArchiveReason reason) {
+  add(first, last, state, delivery_count);
+  if (!archived.empty()) {
+    ArchivedRange& before = archived.back();
+    if (before.last_offset + 1 == first && before.state == state && before.reason == reason &&
+        before.delivery_count == delivery_count) {
+      before.last_offset = last;
+      return;
+    }
+  }
+  archived.push_back({first, last, delivery_count, state, reason});
+}
+
 void PartitionChange::add_staged(Offset first, Offset last, int16_t delivery_count, int8_t ack_type,
                                  RecordState state_on_commit) {
   if (!batches.empty()) {
@@ -89,8 +103,13 @@ void SharePartition::add_release(Offset first, Offset last, int16_t delivery_cou
     add_release(first, log_start - 1, delivery_count, limit, change);
     first = log_start;
   }
-  change.add(first, last, move_to(RecordState::ACQUIRED, released(first, delivery_count, limit)),
-             delivery_count);
+  const RecordState state = move_to(RecordState::ACQUIRED, released(first, delivery_count, limit));
+  if (state == RecordState::AVAILABLE) {
+    change.add(first, last, state, delivery_count);
+  } else {
+    change.archive(first, last, state, delivery_count,
+                   first < log_start ? ArchiveReason::kLeftTheLog : ArchiveReason::kDeliveryLimit);
+  }
 }
 
 PartitionError SharePartition::acknowledge(const std::string& member_id,
@@ -99,7 +118,6 @@ PartitionError SharePartition::acknowledge(const std::string& member_id,
                                            std::vector<OffsetRange>& renewed) const {
   if (PartitionError error = check_acknowledgement_batches(batches, rules.max_type); !error.ok())
     return error;
-  const DeliveryLimit limit{rules.delivery_count_limit, rules.dlq};
   Offset next = soft_->start_offset;
   for (const AcknowledgementBatch& batch : batches) {
     if (batch.last_offset < soft_->start_offset) continue;  // long done with
@@ -123,12 +141,14 @@ PartitionError SharePartition::acknowledge(const std::string& member_id,
             change.add(at, last, move_to(RecordState::ACQUIRED, RecordState::ACKNOWLEDGED), count);
             break;
           case AcknowledgeType::GAP:
-            change.add(at, last, move_to(RecordState::ACQUIRED, RecordState::ARCHIVED), count);
+            change.archive(at, last, move_to(RecordState::ACQUIRED, RecordState::ARCHIVED), count,
+                           ArchiveReason::kGap);
             break;
           case AcknowledgeType::REJECT:
-            change.add(at, last, move_to(RecordState::ACQUIRED, rejected(rules.dlq)), count);
+            change.archive(at, last, move_to(RecordState::ACQUIRED, rejected(rules.limit.dlq)),
+                           count, ArchiveReason::kRejected);
             break;
-          case AcknowledgeType::RELEASE: add_release(at, last, count, limit, change); break;
+          case AcknowledgeType::RELEASE: add_release(at, last, count, rules.limit, change); break;
           case AcknowledgeType::RENEW:
             if (!rules.renew_enabled)
               return invalid_state("Renewing is switched off for the group.");
@@ -251,9 +271,45 @@ void SharePartition::archive_below_log_start(ProducerId producer, PartitionChang
     const Offset last = std::min(range.last_offset, soft_->log_start_offset - 1);
     if (range.first_offset > last) continue;
     const int16_t count = hard_.batches.at_or_after(range.first_offset)->second.delivery_count;
-    change.add(range.first_offset, last, move_to(RecordState::TX_PENDING, RecordState::ARCHIVED),
-               count);
+    change.archive(range.first_offset, last,
+                   move_to(RecordState::TX_PENDING, RecordState::ARCHIVED), count,
+                   ArchiveReason::kLeftTheLog);
   }
+}
+
+std::vector<ArchivedRange> SharePartition::given_up_by_commit(ProducerId producer) const {
+  std::vector<ArchivedRange> out;
+  for (const OffsetRange& staged : hard_.batches.staged_by(producer)) {
+    const StateBatches::Range& range = hard_.batches.at_or_after(staged.first_offset)->second;
+    if (range.state_on_commit == RecordState::ACKNOWLEDGED) continue;
+    Offset first = staged.first_offset;
+    // archive_below_log_start() has that part.
+    if (soft_) first = std::max(first, soft_->log_start_offset);
+    if (first > staged.last_offset) continue;
+    const bool rejected = range.ack_type == static_cast<int8_t>(AcknowledgeType::REJECT);
+    out.push_back({first, staged.last_offset, range.delivery_count, range.state_on_commit,
+                   rejected ? ArchiveReason::kRejected : ArchiveReason::kGap});
+  }
+  return out;
+}
+
+std::vector<ArchivedRange> SharePartition::archiving() const {
+  std::vector<ArchivedRange> out;
+  for (const auto& [first, range] : hard_.batches.ranges()) {
+    if (range.state != RecordState::ARCHIVING) continue;
+    out.push_back({first, range.last_offset, range.delivery_count, RecordState::ARCHIVING,
+                   ArchiveReason::kUnknown});
+  }
+  return out;
+}
+
+void SharePartition::finish_letters(Offset first, Offset last, PartitionChange& change) const {
+  hard_.batches.for_each_piece(
+      first, last, [&](Offset from, Offset to, const StateBatches::Range* range) {
+        if (range == nullptr || range->state != RecordState::ARCHIVING) return;
+        change.add(from, to, move_to(RecordState::ARCHIVING, RecordState::ARCHIVED),
+                   range->delivery_count);
+      });
 }
 
 }  // namespace ackord::share

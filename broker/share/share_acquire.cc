@@ -29,8 +29,8 @@ class SharePartition::Acquirer {
       : hard_(partition.hard_),
         soft_(*partition.soft_),
         request_(request),
-        limit_(request.delivery_count_limit),
-        throttle_(throttle_limit(request.delivery_count_limit)) {}
+        limit_(request.limit.count),
+        throttle_(throttle_limit(request.limit.count)) {}
 
   AcquireDecision run(Offset first, Offset last, int64_t max_records) {
     first_ = first;
@@ -230,14 +230,16 @@ void SharePartition::archive_hole(Offset first, Offset last, bool any_aborted,
     hard_.batches.for_each_piece(
         std::max(first, at->first), std::min(last, at->second),
         [&](Offset from, Offset to, const StateBatches::Range* range) {
-          change.add(from, to, move_to(RecordState::AVAILABLE, RecordState::ARCHIVED),
-                     range == nullptr ? int16_t{0} : range->delivery_count);
+          change.archive(from, to, move_to(RecordState::AVAILABLE, RecordState::ARCHIVED),
+                         range == nullptr ? int16_t{0} : range->delivery_count,
+                         ArchiveReason::kCompacted);
         });
   }
   // Beyond the end. With nothing in flight and nothing to log, the partition simply begins later.
   const Offset new_first = std::max(first, soft_->end_offset);
   if ((soft_->start_offset != soft_->end_offset || any_aborted) && new_first <= last) {
-    change.add(new_first, last, move_to(RecordState::AVAILABLE, RecordState::ARCHIVED), 0);
+    change.archive(new_first, last, move_to(RecordState::AVAILABLE, RecordState::ARCHIVED), 0,
+                   ArchiveReason::kCompacted);
   }
 }
 
@@ -254,8 +256,9 @@ void SharePartition::archive_aborted_of(const std::vector<OffsetRange>& aborted,
       if (gone.first_offset > at)
         kept.push_back({at, gone.first_offset - 1, records.delivery_count});
       const Offset last = std::min(gone.last_offset, records.last_offset);
-      change.add(std::max(at, gone.first_offset), last,
-                 move_to(RecordState::AVAILABLE, RecordState::ARCHIVED), records.delivery_count);
+      change.archive(std::max(at, gone.first_offset), last,
+                     move_to(RecordState::AVAILABLE, RecordState::ARCHIVED), records.delivery_count,
+                     ArchiveReason::kAbortedTransaction);
       at = last + 1;
     }
     if (at <= records.last_offset)

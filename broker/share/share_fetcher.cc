@@ -101,8 +101,7 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     acquire.request.batch_size = request.batch_size;
     acquire.request.mode = request.mode;
     acquire.request.max_record_locks = request.config.share_partition_max_record_locks;
-    acquire.request.delivery_count_limit =
-        static_cast<int16_t>(request.config.share_delivery_count_limit);
+    acquire.request.limit = request.limit;
     acquire.request.lock_duration_ms = request.config.share_record_lock_duration_ms;
     auto acquiring = shards_.run(index, std::move(acquire));
     Result<Acquire::Reply> acquired = co_await std::move(acquiring);

@@ -25,6 +25,7 @@ struct FetchOne {
   int32_t batch_size = 0;
   ShareAcquireMode mode = ShareAcquireMode::BATCH_OPTIMIZED;
   metadata::GroupConfig config;
+  DeliveryLimit limit;
   // Subscribed to everything that can bring records, before looking; null: nobody will wait.
   std::shared_ptr<io::Wakeup> wakeup;
 };

@@ -18,11 +18,18 @@
 
 #include "broker/coordinator/shard.h"
 #include "broker/io/clock.h"
+#include "broker/share/archived.h"
 #include "broker/share/share_records.h"
 #include "broker/share/share_types.h"
 #include "broker/share/state_batches.h"
 
 namespace ackord::share {
+
+// Where a release at the delivery limit leads.
+struct DeliveryLimit {
+  int16_t count = 5;  // share.delivery.count.limit
+  bool dlq = false;   // to ARCHIVING
+};
 
 struct AcquireRequest {
   std::vector<FetchedBatch> batches;  // ascending, as read from `fetch_offset`; control batches too
@@ -33,9 +40,8 @@ struct AcquireRequest {
   int32_t batch_size = 500;          // BatchSize: a larger range is split at log-batch boundaries
   ShareAcquireMode mode = ShareAcquireMode::BATCH_OPTIMIZED;
   int32_t max_record_locks = 2000;   // share.partition.max.record.locks
-  int16_t delivery_count_limit = 5;  // share.delivery.count.limit
   int32_t lock_duration_ms = 30000;  // share.record.lock.duration.ms
-  bool dlq = false;                  // the delivery limit leads to ARCHIVING
+  DeliveryLimit limit;
 };
 
 // Who acquires.
@@ -44,20 +50,18 @@ struct Holder {
   SessionNumber session = 0;
 };
 
-// Where a release at the delivery limit leads.
-struct DeliveryLimit {
-  int16_t count = 5;  // share.delivery.count.limit
-  bool dlq = false;
-};
-
 // What is to be logged of one share partition.
 struct PartitionChange {
   std::vector<StateBatch> batches;
-  std::vector<Owner> owners;  // of the staged ones: at most one, index 0
+  std::vector<Owner> owners;            // of the staged ones: at most one, index 0
+  std::vector<ArchivedRange> archived;  // what of `batches` is given up, and why
 
   bool empty() const { return batches.empty(); }
   // At the end; a neighbour that is equal grows.
   void add(Offset first, Offset last, RecordState state, int16_t delivery_count);
+  // The same for a range that is given up: ARCHIVED or ARCHIVING.
+  void archive(Offset first, Offset last, RecordState state, int16_t delivery_count,
+               ArchiveReason reason);
   void add_staged(Offset first, Offset last, int16_t delivery_count, int8_t ack_type,
                   RecordState state_on_commit);
 };
@@ -69,8 +73,7 @@ struct AcquireDecision {
 };
 
 struct AcknowledgeRules {
-  bool dlq = false;
-  int16_t delivery_count_limit = 5;
+  DeliveryLimit limit;  // its `dlq` counts for REJECT too
   bool renew_enabled = true;
   int8_t max_type = 4;
 };
@@ -177,6 +180,12 @@ class SharePartition {
   // Of the producer's staged ranges, what lies below the log start: ARCHIVED whatever the verdict
   // (protocol 1.2).
   void archive_below_log_start(ProducerId producer, PartitionChange& change) const;
+  // What a commit of this producer gives up. Nothing of it is logged but the marker.
+  std::vector<ArchivedRange> given_up_by_commit(ProducerId producer) const;
+  // Ranges that wait for their dead letters.
+  std::vector<ArchivedRange> archiving() const;
+  // Their letters are written, or given up: what of the range is still ARCHIVING becomes ARCHIVED.
+  void finish_letters(Offset first, Offset last, PartitionChange& change) const;
   std::vector<InFlightRange> describe(size_t max_ranges, io::Now now) const;
 
  private:

@@ -60,7 +60,7 @@ io::Task<void> LocalShareService::release(GroupId group, Holder holder,
     ReleaseMember op;
     op.holder = holder;
     op.keys = std::move(mine);
-    op.delivery_count_limit = static_cast<int16_t>(config.share_delivery_count_limit);
+    op.limit = limit_of(config);
     auto releasing = shards_.run(index, std::move(op));
     const Result<ReleaseMember::Reply> released = co_await std::move(releasing);
     if (!released)
@@ -188,6 +188,7 @@ io::Task<bool> LocalShareService::poll_once(const ShareFetch& call, SessionNumbe
     one.batch_size = call.batch_size;
     one.mode = call.mode;
     one.config = config;
+    one.limit = limit_of(config);
     one.wakeup = wakeup;
     auto fetching = fetcher_.fetch(std::move(one));
     FetchedOne fetched = co_await std::move(fetching);
@@ -261,7 +262,7 @@ io::Task<std::vector<PartitionError>> LocalShareService::acknowledge_all(
       Acknowledge::Partition part;
       part.key = {group, one.partition.topic_id, one.partition.partition};
       part.batches = std::move(one.batches);
-      part.delivery_count_limit = static_cast<int16_t>(config.share_delivery_count_limit);
+      part.limit = limit_of(config);
       part.lock_duration_ms = config.share_record_lock_duration_ms;
       part.renew_enabled = config.share_renew_acknowledge_enable;
       op.partitions.push_back(std::move(part));

@@ -22,6 +22,22 @@ io::Task<Result<void>> LocalShareService::load() {
   for (const Result<void>& one : swept) {
     if (!one) co_return one;
   }
+  auto resuming = resume_letters();
+  const Result<void> resumed = co_await std::move(resuming);
+  co_return resumed;
+}
+
+// A stop may also have come between a record that is ARCHIVING and its dead letter.
+io::Task<Result<void>> LocalShareService::resume_letters() {
+  for (int32_t index = 0; index < shards_.partitions(); ++index) {
+    auto resuming = shards_.run(index, ResumeLetters{});
+    const Result<ResumeLetters::Reply> resumed = co_await std::move(resuming);
+    if (!resumed) co_return resumed.error();
+    if (resumed->waiting_records > 0) {
+      base::log_info("dead letters are taken up again state-partition={} records={}", index,
+                     resumed->waiting_records);
+    }
+  }
   co_return Result<void>();
 }
 
@@ -145,7 +161,8 @@ io::Task<std::vector<Stage::PartitionReply>> LocalShareService::stage(
     GroupId group, Owner owner, std::string member, Guards guards,
     std::vector<AcknowledgePartition> partitions) {
   std::vector<Stage::PartitionReply> replies(partitions.size());
-  const int32_t limit = metadata_.group_config(group).share_partition_max_staged_records;
+  const metadata::GroupConfig config = metadata_.group_config(group);
+  const bool dlq = dead_letters_on(metadata_, config);
   auto shards = by_shard(group, std::move(partitions));
   std::vector<io::Task<Result<Stage::Reply>>> tasks;
   for (auto& [index, shard] : shards) {
@@ -157,7 +174,8 @@ io::Task<std::vector<Stage::PartitionReply>> LocalShareService::stage(
       Stage::Partition part;
       part.key = {group, one.partition.topic_id, one.partition.partition};
       part.batches = std::move(one.batches);
-      part.max_staged_records = limit;
+      part.dlq = dlq;
+      part.max_staged_records = config.share_partition_max_staged_records;
       op.partitions.push_back(std::move(part));
     }
     tasks.push_back(

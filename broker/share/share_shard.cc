@@ -44,6 +44,12 @@ ShareRecord ShareShard::record_of(const SharePartitionKey& key, const ShareParti
   return partition.update_of(key, change);
 }
 
+void ShareShard::add_archived(std::vector<Effect>& effects, const SharePartitionKey& key,
+                              PartitionChange& change) {
+  if (!change.archived.empty())
+    effects.push_back(ArchivedEffect{{key, std::move(change.archived)}});
+}
+
 // ---------------------------------------------------------------- hard state
 
 void ShareShard::apply(const Record& record, const coordinator::RecordContext& context) {
@@ -138,6 +144,8 @@ void ShareShard::apply_soft(const Effect& effect) {
     soft_.guards[guard->token] = {guard->owner, guard->deadline_ms};
     soft_.guards_by_owner.emplace(guard->owner, guard->token);
     soft_.guards_by_deadline.emplace(guard->deadline_ms, guard->token);
+  } else if (const auto* archived = std::get_if<ArchivedEffect>(&effect)) {
+    archived_.push_back(archived->archived);
   } else {
     drop_guard(std::get<GuardUsedEffect>(effect).token);
   }
@@ -199,6 +207,7 @@ std::optional<int64_t> ShareShard::next_deadline() const {
 ShareShard::Outcome<ShareShard::TickReply> ShareShard::decide(const coordinator::Tick&,
                                                               io::Now now) const {
   std::vector<Record> records;
+  std::vector<Effect> effects;
   TickReply reply;
   for (const auto& [deadline, key] : soft_.lock_deadlines) {
     if (deadline > now.steady_ms) break;
@@ -206,8 +215,10 @@ ShareShard::Outcome<ShareShard::TickReply> ShareShard::decide(const coordinator:
     PartitionChange change;
     reply.expired_records += partition.expire(now.steady_ms, change);
     if (!change.empty()) records.push_back(record_of(key, partition, change, now));
+    add_archived(effects, key, change);
   }
   auto outcome = Outcome<TickReply>::of(std::move(records), reply);
+  outcome.effects = std::move(effects);
   for (const auto& [deadline, token] : soft_.guards_by_deadline) {
     if (deadline > now.steady_ms) break;
     outcome.effects.push_back(GuardUsedEffect{token});

@@ -164,8 +164,7 @@ struct Acknowledge {
   struct Partition {
     SharePartitionKey key;
     std::vector<AcknowledgementBatch> batches;
-    bool dlq = false;                  // REJECT and the delivery limit lead to ARCHIVING
-    int16_t delivery_count_limit = 5;  // share.delivery.count.limit
+    DeliveryLimit limit;               // its `dlq` counts for REJECT too
     int32_t lock_duration_ms = 30000;  // share.record.lock.duration.ms, for RENEW
     bool renew_enabled = true;         // share.renew.acknowledge.enable
   };
@@ -183,8 +182,7 @@ struct ReleaseMember {
   };
   Holder holder;  // and what it acquired in earlier sessions
   std::vector<SharePartitionKey> keys;
-  int16_t delivery_count_limit = 5;
-  bool dlq = false;
+  DeliveryLimit limit;
 };
 
 // ReleaseSharePartitions: an operator frees acquired ranges, whoever holds them. All or nothing:
@@ -197,8 +195,7 @@ struct ReleaseRanges {
   };
   SharePartitionKey key;
   std::vector<OffsetRange> ranges;
-  int16_t delivery_count_limit = 5;
-  bool dlq = false;
+  DeliveryLimit limit;
 };
 
 // The group's last session on this broker is gone: its soft state is dropped, acquired records and
@@ -208,6 +205,26 @@ struct DropSoft {
   struct Reply {};
   GroupId group_id;
   SessionNumber session = 0;  // the group's last one
+};
+
+// ---------------------------------------------------------------- dead letters (A.12)
+
+// What waits for its dead letters is handed out by take_archived() again: nobody writes them after
+// a start.
+struct ResumeLetters {
+  struct Reply {
+    int64_t waiting_records = 0;
+  };
+};
+
+// The letters of these ranges are written, or given up: ARCHIVING becomes ARCHIVED. Offsets in
+// another state, and a share partition that is gone, are passed over.
+struct FinishLetters {
+  struct Reply {
+    int64_t finished_records = 0;
+  };
+  SharePartitionKey key;
+  std::vector<OffsetRange> ranges;
 };
 
 // ---------------------------------------------------------------- transactional acknowledgements
@@ -370,12 +387,16 @@ struct GuardEffect {
 struct GuardUsedEffect {
   uint64_t token = 0;
 };
+struct ArchivedEffect {  // no state changes: take_archived() hands it out
+  Archived archived;
+};
 
 class ShareShard {
  public:
   using Record = ShareRecord;
-  using Effect = std::variant<ActivateEffect, AcquireEffect, RenewEffect, LogStartEffect,
-                              DropSoftEffect, DeactivateEffect, GuardEffect, GuardUsedEffect>;
+  using Effect =
+      std::variant<ActivateEffect, AcquireEffect, RenewEffect, LogStartEffect, DropSoftEffect,
+                   DeactivateEffect, GuardEffect, GuardUsedEffect, ArchivedEffect>;
   struct TickReply {
     int64_t expired_records = 0;
   };
@@ -404,6 +425,8 @@ class ShareShard {
   Outcome<ReleaseMember::Reply> decide(const ReleaseMember&, io::Now) const;
   Outcome<ReleaseRanges::Reply> decide(const ReleaseRanges&, io::Now) const;
   Outcome<DropSoft::Reply> decide(const DropSoft&, io::Now) const;
+  Outcome<ResumeLetters::Reply> decide(const ResumeLetters&, io::Now) const;
+  Outcome<FinishLetters::Reply> decide(const FinishLetters&, io::Now) const;
   Outcome<Guard> decide(const TakeGuard&, io::Now) const;
   Outcome<Stage::Reply> decide(const Stage&, io::Now) const;
   Outcome<IsStagedBy::Reply> decide(const IsStagedBy&, io::Now) const;
@@ -422,6 +445,9 @@ class ShareShard {
   // fetches, from the runner's on_applied hook. Const because it is no state: nothing is decided by
   // it.
   std::vector<SharePartitionKey> take_wakes() const;
+  // What was given up since the last call, for the hook as well: whoever acts on it waits until the
+  // log is durable.
+  std::vector<Archived> take_archived() const { return std::exchange(archived_, {}); }
   // Everything below is of no use to a load any more (pruning); 0 when a key has no snapshot in
   // sight.
   Offset prunable_offset() const;
@@ -456,6 +482,8 @@ class ShareShard {
   const SharePartition* find_active(const SharePartitionKey& key) const;
   ShareRecord record_of(const SharePartitionKey& key, const SharePartition& partition,
                         const PartitionChange& change, io::Now now) const;
+  static void add_archived(std::vector<Effect>& effects, const SharePartitionKey& key,
+                           PartitionChange& change);
   bool snapshot_due(const SharePartition& partition) const;
   int16_t last_epoch_of(ProducerId id, const std::optional<log::ProducerView>& view) const;
   ShareRecord with_leader_epoch(const SharePartitionKey& key, int32_t leader_epoch,
@@ -482,6 +510,7 @@ class ShareShard {
   HardState hard_;
   SoftState soft_;
   mutable std::set<SharePartitionKey> wakes_;
+  mutable std::vector<Archived> archived_;
 };
 
 }  // namespace ackord::share

@@ -69,6 +69,8 @@ ShareShard::Outcome<Activate::Reply> ShareShard::decide(const Activate& op, io::
     records.push_back(with_leader_epoch(op.key, op.leader_epoch, now));
   auto outcome = Answer::of(std::move(records), {{}, start});
   outcome.effects.push_back(ActivateEffect{op.key, start});
+  std::vector<ArchivedRange> waiting = partition->archiving();
+  if (!waiting.empty()) outcome.effects.push_back(ArchivedEffect{{op.key, std::move(waiting)}});
   return outcome;
 }
 
@@ -105,11 +107,9 @@ ShareShard::Outcome<Acquire::Reply> ShareShard::decide(const Acquire& op, io::No
   }
   auto outcome = Outcome<Acquire::Reply>::of(std::move(records), std::move(reply));
   if (at.moved()) outcome.effects.push_back(LogStartEffect{op.key, request.log_start_offset});
+  add_archived(outcome.effects, op.key, change);
   if (!decision.acquired.empty()) {
-    outcome.effects.push_back(AcquireEffect{op.key,
-                                            op.holder,
-                                            std::move(decision),
-                                            {request.delivery_count_limit, request.dlq},
+    outcome.effects.push_back(AcquireEffect{op.key, op.holder, std::move(decision), request.limit,
                                             now.steady_ms + request.lock_duration_ms});
   }
   return outcome;
@@ -134,8 +134,7 @@ ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op
     }
     PartitionChange change;
     std::vector<OffsetRange> renewed;
-    const AcknowledgeRules rules{asked.dlq, asked.delivery_count_limit, asked.renew_enabled,
-                                 op.max_type};
+    const AcknowledgeRules rules{asked.limit, asked.renew_enabled, op.max_type};
     PartitionError error =
         partition->acknowledge(op.member_id, asked.batches, rules, change, renewed);
     if (error.ok()) {
@@ -144,6 +143,7 @@ ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op
         effects.push_back(
             RenewEffect{asked.key, std::move(renewed), now.steady_ms + asked.lock_duration_ms});
       }
+      add_archived(effects, asked.key, change);
     }
     reply.push_back(std::move(error));
   }
@@ -156,15 +156,18 @@ ShareShard::Outcome<ReleaseMember::Reply> ShareShard::decide(const ReleaseMember
                                                              io::Now now) const {
   ReleaseMember::Reply reply;
   std::vector<Record> records;
+  std::vector<Effect> effects;
   for (const SharePartitionKey& key : std::set<SharePartitionKey>(op.keys.begin(), op.keys.end())) {
     const SharePartition* partition = find_active(key);
     if (partition == nullptr) continue;
     PartitionChange change;
-    reply.released_records +=
-        partition->release(&op.holder, 0, INT64_MAX - 1, {op.delivery_count_limit, op.dlq}, change);
+    reply.released_records += partition->release(&op.holder, 0, INT64_MAX - 1, op.limit, change);
     if (!change.empty()) records.push_back(record_of(key, *partition, change, now));
+    add_archived(effects, key, change);
   }
-  return Outcome<ReleaseMember::Reply>::of(std::move(records), reply);
+  auto outcome = Outcome<ReleaseMember::Reply>::of(std::move(records), reply);
+  outcome.effects = std::move(effects);
+  return outcome;
 }
 
 ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges& op,
@@ -193,12 +196,14 @@ ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges
           {failure(ErrorCode::INVALID_RECORD_STATE, "A transaction holds one of the records."), 0});
     }
     if (!partition->active()) continue;
-    released += partition->release(nullptr, range.first_offset, range.last_offset,
-                                   {op.delivery_count_limit, op.dlq}, change);
+    released +=
+        partition->release(nullptr, range.first_offset, range.last_offset, op.limit, change);
   }
   std::vector<Record> records;
   if (!change.empty()) records.push_back(record_of(op.key, *partition, change, now));
-  return Answer::of(std::move(records), {{}, released});
+  auto outcome = Answer::of(std::move(records), {{}, released});
+  add_archived(outcome.effects, op.key, change);
+  return outcome;
 }
 
 ShareShard::Outcome<DropSoft::Reply> ShareShard::decide(const DropSoft& op, io::Now) const {

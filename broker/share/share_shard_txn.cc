@@ -205,6 +205,7 @@ ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now)
   }
   reply.resolved_records = staged_records_of(id);
   coordinator::Batch<Record> gone;
+  std::vector<Effect> effects;
   const auto staged_by = hard_.staged_by.find(id);
   if (staged_by != hard_.staged_by.end()) {
     for (const SharePartitionKey& key : staged_by->second) {
@@ -213,6 +214,10 @@ ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now)
       PartitionChange change;
       partition->archive_below_log_start(id, change);
       if (!change.empty()) gone.records.push_back(partition->update_of(key, change));
+      add_archived(effects, key, change);
+      if (!op.marker.commit) continue;
+      std::vector<ArchivedRange> given_up = partition->given_up_by_commit(id);
+      if (!given_up.empty()) effects.push_back(ArchivedEffect{{key, std::move(given_up)}});
     }
   }
   auto outcome = Outcome<Marker::Reply>::answer(std::move(reply));
@@ -220,6 +225,7 @@ ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now)
   // delivered nor done with.
   if (!gone.records.empty()) outcome.batches.push_back(std::move(gone));
   outcome.batches.push_back({{}, std::nullopt, op.marker});
+  outcome.effects = std::move(effects);
   return outcome;
 }
 

@@ -30,7 +30,10 @@ io::Task<Result<int32_t>> StateShards::make_topic() {
 
 void StateShards::prepare(int32_t index, Runner& runner) {
   Waiting* waiting = waiting_[static_cast<size_t>(index)].get();
-  runner.on_applied([waiting, &runner] {
+  runner.on_applied([this, waiting, &runner] {
+    std::vector<Archived> archived = runner.shard().take_archived();
+    if (!archived.empty())
+      io::spawn(runner.core().executor, tell_archived(runner, std::move(archived)));
     for (const SharePartitionKey& key : runner.shard().take_wakes()) {
       const auto at = waiting->find(key);
       if (at == waiting->end()) continue;
@@ -39,6 +42,12 @@ void StateShards::prepare(int32_t index, Runner& runner) {
       signal.notify();
     }
   });
+}
+
+io::Task<void> StateShards::tell_archived(Runner& runner, std::vector<Archived> archived) {
+  auto durable = runner.partition().durable(runner.partition().log_end_offset());
+  const Result<void> done = co_await std::move(durable);
+  if (done && on_archived_) on_archived_(std::move(archived));
 }
 
 }  // namespace ackord::share

@@ -4,6 +4,7 @@
 // Threads: run() from any core; waiting() and Waiting on the shard's own core.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -21,6 +22,10 @@ class StateShards {
 
   StateShards(io::Environment& environment, log::LogService& log,
               metadata::MetadataService& metadata);
+
+  // Told what shards give up, once that is durable, on the shard's core. Before ensure() only.
+  using OnArchived = std::function<void(std::vector<Archived>)>;
+  void on_archived(OnArchived listener) { on_archived_ = std::move(listener); }
 
   io::Task<Result<void>> ensure() { return shards_.ensure(); }
   int32_t partitions() const { return shards_.partitions(); }
@@ -46,9 +51,11 @@ class StateShards {
 
   io::Task<Result<int32_t>> make_topic();
   void prepare(int32_t index, Runner& runner);
+  io::Task<void> tell_archived(Runner& runner, std::vector<Archived> archived);
 
   metadata::MetadataService& metadata_;
   std::vector<std::unique_ptr<Waiting>> waiting_;  // by state partition
+  OnArchived on_archived_;
   coordinator::ShardSet<ShareShard> shards_;
 };
 

@@ -108,7 +108,7 @@ class Model {
     op.request.batch_size = 1 + static_cast<int32_t>(pick(20));
     op.request.mode = pick(2) ? ShareAcquireMode::RECORD_LIMIT : ShareAcquireMode::BATCH_OPTIMIZED;
     op.request.max_record_locks = 200;
-    op.request.delivery_count_limit = kLimit;
+    op.request.limit.count = kLimit;
     op.request.lock_duration_ms = kLockMs;
     for (Offset base = *next.offset / 5 * 5; base < kLogEnd && op.request.batches.size() < 4;
          base += 5) {
@@ -167,7 +167,7 @@ class Model {
     if (r.last_offset >= begin && r.last_offset >= end && begin != end)
       expected = ErrorCode::INVALID_REQUEST;
     Acknowledge::Partition asked{key(), {{r.first_offset, r.last_offset, types}}};
-    asked.delivery_count_limit = kLimit;
+    asked.limit.count = kLimit;
     asked.lock_duration_ms = kLockMs;
     op.partitions.push_back(asked);
     const auto reply = harness_.run(op);

@@ -90,6 +90,8 @@ class Transcript {
         {"release", &Transcript::release},
         {"free", &Transcript::free},
         {"idle", &Transcript::idle},
+        {"resume", &Transcript::resume},
+        {"lettered", &Transcript::lettered},
         {"delete", &Transcript::remove},
         {"topic-deleted", &Transcript::remove_topic},
         {"read", &Transcript::read},
@@ -109,6 +111,7 @@ class Transcript {
     (this->*command->second)(words);
     const std::string woken = wakes();
     if (!woken.empty()) out_ += "! " + woken + "\n";
+    show_archived();
     const ShareShard again = harness_.loaded();
     for (int32_t p = 0; p < 26; ++p) {
       const SharePartition* live = harness_.shard().find(key_of(p));
@@ -116,6 +119,20 @@ class Transcript {
       EXPECT_EQ(live == nullptr, replayed == nullptr);
       if (live == nullptr || replayed == nullptr) continue;
       EXPECT_EQ(hard_text(*live), hard_text(*replayed));
+    }
+  }
+
+  // What the command gave up; only after "set archived 1".
+  void show_archived() {
+    const std::vector<Archived> archived = harness_.shard().take_archived();
+    if (setting("archived", 0) == 0) return;
+    for (const Archived& one : archived) {
+      for (const ArchivedRange& range : one.ranges) {
+        out_ += "~ " + name_of_key(one.key) + " " +
+                range_text(range.first_offset, range.last_offset) + " x" +
+                num(range.delivery_count) + " " + std::string(name_of(range.reason)) +
+                (range.state == RecordState::ARCHIVING ? ", for a letter" : "") + "\n";
+      }
     }
   }
 
@@ -203,7 +220,7 @@ class Transcript {
     op.request.fetch_offset = *next.offset;
     op.request.log_start_offset = settings_["log-start"];
     op.request.max_record_locks = static_cast<int32_t>(setting("locks", 2000));
-    op.request.delivery_count_limit = limit();
+    op.request.limit = limit();
     op.request.lock_duration_ms = static_cast<int32_t>(setting("lock-ms", 30000));
     for (size_t i = 3; i < words.size(); ++i) {
       if (words[i] == "max") op.request.max_records = std::stoi(words.at(++i));
@@ -223,17 +240,17 @@ class Transcript {
     Acknowledge op;
     op.member_id = words.at(1);
     Acknowledge::Partition partition{key_of(key_), batches_of(words, 2)};
-    partition.delivery_count_limit = limit();
+    partition.limit = limit();
     partition.renew_enabled = setting("renew", 1) != 0;
     op.partitions.push_back(std::move(partition));
     answer(harness_.run(op).at(0));
   }
   void release(const Words& words) {
-    ReleaseMember op{{words.at(1), kEverySession}, {key_of(key_)}, limit(), false};
+    ReleaseMember op{{words.at(1), kEverySession}, {key_of(key_)}, limit()};
     answer({}, num(harness_.run(op).released_records) + " released");
   }
   void free(const Words& words) {
-    ReleaseRanges op{key_of(key_), {}, limit(), false};
+    ReleaseRanges op{key_of(key_), {}, limit()};
     for (size_t i = 1; i < words.size(); ++i) op.ranges.push_back(range_of(words[i]));
     const auto reply = harness_.run(op);
     answer(reply.error, num(reply.released_records) + " released");
@@ -241,6 +258,15 @@ class Transcript {
   void idle(const Words&) {
     harness_.run(DropSoft{group(), kEverySession});
     say("ok");
+  }
+  void resume(const Words&) {
+    answer({}, num(harness_.run(ResumeLetters{}).waiting_records) + " waiting");
+  }
+  // lettered 0-3 [5 …]: the letters are written
+  void lettered(const Words& words) {
+    FinishLetters op{key_of(key_), {}};
+    for (size_t i = 1; i < words.size(); ++i) op.ranges.push_back(range_of(words[i]));
+    answer({}, num(harness_.run(op).finished_records) + " finished");
   }
   void expire(const Words& words) {
     const std::string& text = words.at(1);
@@ -407,7 +433,9 @@ class Transcript {
     const auto at = settings_.find(name);
     return at == settings_.end() ? otherwise : at->second;
   }
-  int16_t limit() { return static_cast<int16_t>(setting("limit", 5)); }
+  DeliveryLimit limit() {
+    return {static_cast<int16_t>(setting("limit", 5)), setting("dlq", 0) != 0};
+  }
 
   // "0-4 accept 5-6 accept,reject": types by comma are one per offset.
   static std::vector<AcknowledgementBatch> batches_of(const Words& words, size_t from) {
