@@ -49,7 +49,7 @@ class DeadLetterQueueTest : public ::testing::Test {
     topic_ = broker_.create_topic("t");
     set_group("errors.deadletterqueue.topic.name", kQueue);
     set_group("share.auto.offset.reset", "earliest");
-    EXPECT_EQ(run(service_->initialize(group_, topic_->id, 0, 1, 0)), ErrorCode::NONE);
+    EXPECT_EQ(run(service_->initialize_state({{group_, topic_->id, 0}, 1, 0})), PartitionError());
     produce(10);
   }
   ~DeadLetterQueueTest() override { broker_.core.executor.destroy_spawned(); }
