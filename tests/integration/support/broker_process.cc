@@ -76,10 +76,10 @@ uint16_t free_port() {
   }
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::string& output,
-                           const Limits& limits) {
+ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
+                           const std::string& output, const Limits& limits) {
   std::vector<char*> argv;
-  std::string binary = ACKORD_BINARY;
+  std::string binary = program;
   argv.push_back(binary.data());
   std::vector<std::string> copies = arguments;
   for (std::string& argument : copies) argv.push_back(argument.data());
@@ -149,7 +149,7 @@ std::optional<int> ChildProcess::wait_for_end(Millis limit) {
 Ended run_ackord(const std::vector<std::string>& arguments, Millis limit, const Limits& limits) {
   test::TempDirectory directory;
   const std::string output = directory / "output";
-  ChildProcess child(arguments, output, limits);
+  ChildProcess child(ACKORD_BINARY, arguments, output, limits);
   const std::optional<int> status = child.wait_for_end(limit);
   if (!status) throw std::runtime_error("ackord did not end by itself: " + read_file(output));
   return {*status, read_file(output)};
@@ -181,7 +181,9 @@ std::vector<std::string> BrokerProcess::arguments() const {
   return arguments;
 }
 
-void BrokerProcess::launch() { child_ = ChildProcess(arguments(), directory_ / "output", limits_); }
+void BrokerProcess::launch() {
+  child_ = ChildProcess(ACKORD_BINARY, arguments(), directory_ / "output", limits_);
+}
 
 void BrokerProcess::start() {
   launch();

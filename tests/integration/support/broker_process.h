@@ -43,9 +43,9 @@ Ended run_ackord(const std::vector<std::string>& arguments, Millis limit = Milli
 class ChildProcess {
  public:
   ChildProcess() = default;
-  // Runs `ackord`; its output is appended to `output`.
-  ChildProcess(const std::vector<std::string>& arguments, const std::string& output,
-               const Limits& limits = {});
+  // Its output is appended to `output`.
+  ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
+               const std::string& output, const Limits& limits = {});
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept { *this = std::move(other); }
   ChildProcess& operator=(ChildProcess&& other) noexcept;

@@ -6,7 +6,7 @@
 
 #include "protocol/generated/share_acknowledge_request.h"
 #include "protocol/generated/share_acknowledge_response.h"
-#include "protocol/generated/share_fetch_request.h"
+#include "protocol/generated/share_fetch_response.h"
 #include "protocol/generated/share_group_heartbeat_request.h"
 #include "protocol/generated/share_group_heartbeat_response.h"
 
@@ -37,11 +37,16 @@ void add_batch(Request& request, const Topic& topic, int32_t partition, Offset f
 }
 
 protocol::ShareFetchRequest fetch_request(const std::string& group, const std::string& member,
-                                          int32_t session_epoch) {
+                                          int32_t session_epoch, int32_t max_records,
+                                          int32_t max_wait_ms) {
   protocol::ShareFetchRequest request;
   request.group_id = GroupId(group);
   request.member_id = String(member);
   request.share_session_epoch = session_epoch;
+  request.max_wait_ms = max_wait_ms;
+  request.min_bytes = 1;
+  request.max_records = max_records;
+  request.batch_size = max_records;
   return request;
 }
 
@@ -53,6 +58,17 @@ std::ostream& operator<<(std::ostream& out, const OffsetRange& range) {
 
 ShareMember::ShareMember(uint16_t port, std::string group)
     : port_(port), group_(std::move(group)), id_(random_uuid()), client_(port) {}
+
+ErrorCode ShareMember::enter(const std::vector<Topic>& topics) {
+  protocol::ShareGroupHeartbeatRequest request;
+  request.group_id = GroupId(group_);
+  request.member_id = id_;
+  auto& names = request.subscribed_topic_names.emplace();
+  for (const Topic& topic : topics) names.emplace_back(topic.name);
+  auto answer = client_.call<protocol::ShareGroupHeartbeatResponse>(request, 1);
+  if (answer.message.error_code == ErrorCode::NONE) epoch_ = answer.message.member_epoch;
+  return answer.message.error_code;
+}
 
 void ShareMember::join(const std::vector<Topic>& topics) {
   protocol::ShareGroupHeartbeatRequest request;
@@ -100,26 +116,43 @@ ErrorCode ShareMember::leave() {
 
 std::vector<OffsetRange> ShareMember::fetch(const Topic& topic, int32_t partition,
                                             int32_t max_records, int32_t max_wait_ms) {
-  protocol::ShareFetchRequest request = fetch_request(group_, id_, session_epoch_);
-  request.max_wait_ms = max_wait_ms;
-  request.min_bytes = 1;
-  request.max_records = max_records;
-  request.batch_size = max_records;
+  protocol::ShareFetchRequest request =
+      fetch_request(group_, id_, session_epoch_, max_records, max_wait_ms);
   // Only the first request of a session and one with something new names partitions.
   auto& asked = request.topics.emplace_back();
   asked.topic_id = topic.id;
   asked.partitions.emplace_back().partition_index = partition;
+  return acquire_by(topic, std::move(request))[partition];
+}
+
+std::map<int32_t, std::vector<OffsetRange>> ShareMember::fetch_all(const Topic& topic,
+                                                                   int32_t max_records,
+                                                                   int32_t max_wait_ms) {
+  protocol::ShareFetchRequest request =
+      fetch_request(group_, id_, session_epoch_, max_records, max_wait_ms);
+  if (session_epoch_ == 0) {
+    auto& asked = request.topics.emplace_back();
+    asked.topic_id = topic.id;
+    for (int32_t partition = 0; partition < topic.partitions; ++partition)
+      asked.partitions.emplace_back().partition_index = partition;
+  }
+  return acquire_by(topic, std::move(request));
+}
+
+std::map<int32_t, std::vector<OffsetRange>> ShareMember::acquire_by(
+    const Topic& topic, protocol::ShareFetchRequest request) {
   auto answer = client_.call<protocol::ShareFetchResponse>(request, 2);
   require_none(answer.message.error_code, "ShareFetch");
   ++session_epoch_;
-  std::vector<OffsetRange> acquired;
+  std::map<int32_t, std::vector<OffsetRange>> acquired;
   for (const auto& found : answer.message.responses) {
+    if (found.topic_id != topic.id) continue;
     for (const auto& data : found.partitions) {
-      if (found.topic_id != topic.id || data.partition_index != partition) continue;
       if (is_starting(data.error_code)) continue;
       require_none(data.error_code, "ShareFetch of a partition");
       for (const auto& range : data.acquired_records) {
-        acquired.push_back({range.first_offset, range.last_offset, range.delivery_count});
+        acquired[data.partition_index].push_back(
+            {range.first_offset, range.last_offset, range.delivery_count});
       }
     }
   }
@@ -145,6 +178,7 @@ ErrorCode ShareMember::acknowledge(const Topic& topic, int32_t partition, Offset
   request.group_id = GroupId(group_);
   request.member_id = String(id_);
   request.share_session_epoch = session_epoch_;
+  request.is_renew_ack = type == kRenew;
   add_batch(request, topic, partition, first, last, type);
   auto answer = client_.call<protocol::ShareAcknowledgeResponse>(request, 2);
   require_none(answer.message.error_code, "ShareAcknowledge");
@@ -154,9 +188,7 @@ ErrorCode ShareMember::acknowledge(const Topic& topic, int32_t partition, Offset
 
 ErrorCode ShareMember::acknowledge_by_fetch(const Topic& topic, int32_t partition, Offset first,
                                             Offset last, int8_t type) {
-  protocol::ShareFetchRequest request = fetch_request(group_, id_, session_epoch_);
-  request.max_records = 1;
-  request.batch_size = 1;
+  protocol::ShareFetchRequest request = fetch_request(group_, id_, session_epoch_, 1, 0);
   add_batch(request, topic, partition, first, last, type);
   auto answer = client_.call<protocol::ShareFetchResponse>(request, 2);
   require_none(answer.message.error_code, "ShareFetch");
@@ -165,7 +197,7 @@ ErrorCode ShareMember::acknowledge_by_fetch(const Topic& topic, int32_t partitio
 }
 
 void ShareMember::close_session() {
-  protocol::ShareFetchRequest request = fetch_request(group_, id_, kFinalEpoch);
+  protocol::ShareFetchRequest request = fetch_request(group_, id_, kFinalEpoch, 0, 0);
   auto answer = client_.call<protocol::ShareFetchResponse>(request, 2);
   require_none(answer.message.error_code, "ShareFetch with the final epoch");
   session_epoch_ = 0;

@@ -2,10 +2,11 @@
 // Errors: std::runtime_error for everything that a test does not expect. One thread at a time.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
-#include "protocol/generated/share_fetch_response.h"
+#include "protocol/generated/share_fetch_request.h"
 #include "tests/integration/support/topics.h"
 
 namespace ackord::integration {
@@ -30,6 +31,9 @@ class ShareMember {
   // Not a member yet: see join().
   ShareMember(uint16_t port, std::string group);
 
+  // One heartbeat that joins; what is assigned to it is not waited for, and need not be: any member
+  // may fetch any partition.
+  ErrorCode enter(const std::vector<Topic>& topics);
   // Joins, and waits until all partitions of the topics are assigned to it.
   void join(const std::vector<Topic>& topics);
   // At its present epoch.
@@ -39,6 +43,9 @@ class ShareMember {
   // One ShareFetch of one partition; what it acquired.
   std::vector<OffsetRange> fetch(const Topic& topic, int32_t partition = 0,
                                  int32_t max_records = 500, int32_t max_wait_ms = 0);
+  // One ShareFetch of all partitions of the topic; what it acquired, by partition.
+  std::map<int32_t, std::vector<OffsetRange>> fetch_all(const Topic& topic, int32_t max_records,
+                                                        int32_t max_wait_ms);
   // Fetches until `count` offsets are acquired, in the order they were handed out.
   std::vector<OffsetRange> acquire(const Topic& topic, int32_t partition, int64_t count);
   // ShareAcknowledge; the partition's error.
@@ -58,6 +65,9 @@ class ShareMember {
   RawClient& client() { return client_; }
 
  private:
+  std::map<int32_t, std::vector<OffsetRange>> acquire_by(const Topic& topic,
+                                                         protocol::ShareFetchRequest request);
+
   uint16_t port_;
   std::string group_;
   std::string id_;
