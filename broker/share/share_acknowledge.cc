@@ -40,6 +40,12 @@ std::vector<TypedRange> runs_of(const AcknowledgementBatch& batch, Offset start)
 
 RecordState rejected(bool dlq) { return dlq ? RecordState::ARCHIVING : RecordState::ARCHIVED; }
 
+// Why a committed transaction gives up a record that was staged with this type.
+ArchiveReason reason_of(int8_t ack_type) {
+  return ack_type == static_cast<int8_t>(AcknowledgeType::REJECT) ? ArchiveReason::kRejected
+                                                                  : ArchiveReason::kGap;
+}
+
 }  // namespace
 
 void PartitionChange::add(Offset first, Offset last, RecordState state, int16_t delivery_count) {
@@ -286,9 +292,8 @@ std::vector<ArchivedRange> SharePartition::given_up_by_commit(ProducerId produce
     // archive_below_log_start() has that part.
     if (soft_) first = std::max(first, soft_->log_start_offset);
     if (first > staged.last_offset) continue;
-    const bool rejected = range.ack_type == static_cast<int8_t>(AcknowledgeType::REJECT);
     out.push_back({first, staged.last_offset, range.delivery_count, range.state_on_commit,
-                   rejected ? ArchiveReason::kRejected : ArchiveReason::kGap});
+                   reason_of(range.ack_type)});
   }
   return out;
 }
@@ -310,6 +315,33 @@ void SharePartition::finish_letters(Offset first, Offset last, PartitionChange& 
         change.add(from, to, move_to(RecordState::ARCHIVING, RecordState::ARCHIVED),
                    range->delivery_count);
       });
+}
+
+int64_t SharePartition::resolve_batch(const Owner& owner, bool commit,
+                                      PartitionChange& change) const {
+  int64_t resolved = 0;
+  for (const OffsetRange& staged : hard_.batches.staged_by(owner)) {
+    const StateBatches::Range range = hard_.batches.at_or_after(staged.first_offset)->second;
+    resolved += staged.last_offset - staged.first_offset + 1;
+    Offset first = staged.first_offset;
+    // What has left the log can be neither delivered nor done with (protocol 1.2).
+    const Offset gone = std::min(staged.last_offset, soft_ ? soft_->log_start_offset - 1 : -1);
+    if (gone >= first) {
+      change.archive(first, gone, move_to(RecordState::TX_PENDING, RecordState::ARCHIVED),
+                     range.delivery_count, ArchiveReason::kLeftTheLog);
+      first = gone + 1;
+    }
+    if (first > staged.last_offset) continue;
+    const RecordState verdict =
+        move_to(RecordState::TX_PENDING, commit ? range.state_on_commit : RecordState::AVAILABLE);
+    if (verdict == RecordState::ARCHIVED || verdict == RecordState::ARCHIVING) {
+      change.archive(first, staged.last_offset, verdict, range.delivery_count,
+                     reason_of(range.ack_type));
+    } else {
+      change.add(first, staged.last_offset, verdict, range.delivery_count);
+    }
+  }
+  return resolved;
 }
 
 }  // namespace ackord::share

@@ -186,6 +186,9 @@ class SharePartition {
   std::vector<ArchivedRange> archiving() const;
   // Their letters are written, or given up: what of the range is still ARCHIVING becomes ARCHIVED.
   void finish_letters(Offset first, Offset last, PartitionChange& change) const;
+  // A decision on the batch transaction `owner`: what it has staged takes the state of the verdict.
+  // Returns the number of offsets.
+  int64_t resolve_batch(const Owner& owner, bool commit, PartitionChange& change) const;
   std::vector<InFlightRange> describe(size_t max_ranges, io::Now now) const;
 
  private:

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "broker/share/batch_txn_records.h"
+#include "protocol/generated/batch_txn_key.h"
 #include "protocol/generated/share_snapshot_key.h"
 #include "protocol/generated/share_snapshot_value.h"
 #include "protocol/generated/share_update_key.h"
@@ -176,7 +178,8 @@ log::EncodedRecord encode_update(const ShareUpdate& record) {
 
 log::EncodedRecord encode(const ShareRecord& record) {
   if (const auto* snapshot = std::get_if<ShareSnapshot>(&record)) return encode_snapshot(*snapshot);
-  return encode_update(std::get<ShareUpdate>(record));
+  if (const auto* update = std::get_if<ShareUpdate>(&record)) return encode_update(*update);
+  return encode(std::get<BatchTxnRecord>(record));
 }
 
 Result<std::optional<ShareRecord>> decode(std::span<const std::byte> key,
@@ -193,6 +196,10 @@ Result<std::optional<ShareRecord>> decode(std::span<const std::byte> key,
     Result<SharePartitionKey> parsed = decode_key<protocol::ShareUpdateKey>(in);
     if (!parsed) return parsed.error();
     record = decode_update(std::move(*parsed), value);
+  } else if (type == protocol::BatchTxnKey::kApiKey) {
+    Result<BatchTxnRecord> transaction = decode_batch_txn(in, value);
+    if (!transaction) return transaction.error();
+    record = ShareRecord(std::move(*transaction));
   } else {
     return std::optional<ShareRecord>();
   }

@@ -1,5 +1,6 @@
 // The records of `__share_group_state` (semantics A.6, protocol 1.4): Kafka's ShareSnapshot and
-// ShareUpdate, with the owners of staged ranges in tagged fields that Kafka's own decoders skip.
+// ShareUpdate, with the owners of staged ranges in tagged fields that Kafka's own decoders skip;
+// and batch transactions.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "broker/log/types.h"
+#include "broker/share/batch_txn_types.h"
 #include "broker/share/share_types.h"
 
 namespace ackord::share {
@@ -43,7 +45,7 @@ struct ShareUpdate {
   friend bool operator==(const ShareUpdate&, const ShareUpdate&) = default;
 };
 
-using ShareRecord = std::variant<ShareSnapshot, ShareUpdate>;
+using ShareRecord = std::variant<ShareSnapshot, ShareUpdate, BatchTxnRecord>;
 
 log::EncodedRecord encode(const ShareRecord& record);
 // nullopt: a key type that is not known. Errors: CORRUPT_MESSAGE with the reason.

@@ -61,6 +61,10 @@ void ShareShard::apply(const Record& record, const coordinator::RecordContext& c
     touched(update->key, *partition);
     return;
   }
+  if (const auto* transaction = std::get_if<BatchTxnRecord>(&record)) {
+    batch_transactions_.apply(*transaction, context);
+    return;
+  }
   const auto& snapshot = std::get<ShareSnapshot>(record);
   if (!snapshot.value) {
     forget(snapshot.key);
@@ -92,6 +96,11 @@ void ShareShard::forget(const SharePartitionKey& key) {
   const auto at = hard_.partitions.find(key);
   if (at == hard_.partitions.end()) return;
   for (const auto& [owner, records] : at->second.hard().batches.owners()) {
+    if (owner.is_batch() && owner.transaction_id) {
+      const auto keys = hard_.staged_by_batch.find({key.group_id, *owner.transaction_id});
+      if (keys != hard_.staged_by_batch.end()) keys->second.erase(key);
+      continue;
+    }
     const auto keys = hard_.staged_by.find(owner.producer_id);
     if (keys == hard_.staged_by.end()) continue;
     keys->second.erase(key);
@@ -102,7 +111,11 @@ void ShareShard::forget(const SharePartitionKey& key) {
 
 void ShareShard::index_owners(const SharePartitionKey& key, const std::vector<Owner>& owners) {
   for (const Owner& owner : owners) {
-    if (!owner.is_batch()) hard_.staged_by[owner.producer_id].insert(key);
+    if (!owner.is_batch()) {
+      hard_.staged_by[owner.producer_id].insert(key);
+    } else if (owner.transaction_id) {
+      hard_.staged_by_batch[{key.group_id, *owner.transaction_id}].insert(key);
+    }
   }
 }
 
@@ -146,8 +159,10 @@ void ShareShard::apply_soft(const Effect& effect) {
     soft_.guards_by_deadline.emplace(guard->deadline_ms, guard->token);
   } else if (const auto* archived = std::get_if<ArchivedEffect>(&effect)) {
     archived_.push_back(archived->archived);
+  } else if (const auto* used = std::get_if<GuardUsedEffect>(&effect)) {
+    drop_guard(used->token);
   } else {
-    drop_guard(std::get<GuardUsedEffect>(effect).token);
+    apply_soft_batch(effect);
   }
 }
 
@@ -199,6 +214,8 @@ std::optional<int64_t> ShareShard::next_deadline() const {
     const int64_t guard = soft_.guards_by_deadline.begin()->first;
     next = next ? std::min(*next, guard) : guard;
   }
+  if (const auto batch = batch_transactions_.next_deadline())
+    next = next ? std::min(*next, *batch) : *batch;
   return next;
 }
 
@@ -217,8 +234,11 @@ ShareShard::Outcome<ShareShard::TickReply> ShareShard::decide(const coordinator:
     if (!change.empty()) records.push_back(record_of(key, partition, change, now));
     add_archived(effects, key, change);
   }
-  auto outcome = Outcome<TickReply>::of(std::move(records), reply);
+  BatchTransactions::Changes changes;
+  reply.timed_out = batch_transactions_.tick(now, changes);
+  auto outcome = Outcome<TickReply>::of(std::move(records), std::move(reply));
   outcome.effects = std::move(effects);
+  add(std::move(changes), outcome);
   for (const auto& [deadline, token] : soft_.guards_by_deadline) {
     if (deadline > now.steady_ms) break;
     outcome.effects.push_back(GuardUsedEffect{token});
@@ -234,7 +254,7 @@ std::vector<SharePartitionKey> ShareShard::take_wakes() const {
 
 Offset ShareShard::prunable_offset() const {
   if (hard_.partitions.empty()) return 0;
-  Offset smallest = INT64_MAX;
+  Offset smallest = batch_transactions_.first_needed_offset().value_or(INT64_MAX);
   for (const auto& [key, partition] : hard_.partitions) {
     smallest = std::min(smallest, partition.hard().snapshot_log_offset);
   }

@@ -26,6 +26,7 @@
 
 #include "broker/coordinator/shard.h"
 #include "broker/log/partition.h"
+#include "broker/share/batch_transactions.h"
 #include "broker/share/share_partition.h"
 #include "broker/share/share_records.h"
 #include "broker/share/share_types.h"
@@ -348,6 +349,7 @@ struct StagedByOwner {
 struct ShardConfig {
   uint64_t incarnation = 0;                            // random, new at each load
   int32_t snapshot_update_records_per_snapshot = 500;  // share.coordinator.…
+  int64_t batch_transaction_retention_ms = 86400000;   // share.batch.transaction.retention.ms
 };
 
 // ---------------------------------------------------------------- soft changes
@@ -391,19 +393,30 @@ struct ArchivedEffect {  // no state changes: take_archived() hands it out
   Archived archived;
 };
 
+struct GuardsVoidedEffect {
+  OwnerId owner;
+};
+// Nothing of it is staged here any more.
+struct BatchOwnerForgottenEffect {
+  BatchTxnId id;
+};
+
 class ShareShard {
  public:
   using Record = ShareRecord;
   using Effect =
       std::variant<ActivateEffect, AcquireEffect, RenewEffect, LogStartEffect, DropSoftEffect,
-                   DeactivateEffect, GuardEffect, GuardUsedEffect, ArchivedEffect>;
+                   DeactivateEffect, GuardEffect, GuardUsedEffect, ArchivedEffect,
+                   GuardsVoidedEffect, BatchTxnEffect, BatchOwnerForgottenEffect>;
   struct TickReply {
     int64_t expired_records = 0;
+    std::vector<BatchTxnId> timed_out;  // batch transactions that are to be aborted
   };
   template <class Reply>
   using Outcome = coordinator::Outcome<ShareShard, Reply>;
 
-  explicit ShareShard(ShardConfig config) : config_(config) {}
+  explicit ShareShard(ShardConfig config)
+      : config_(config), batch_transactions_(config.batch_transaction_retention_ms) {}
 
   static log::EncodedRecord encode(const Record& record) { return share::encode(record); }
   static Result<std::optional<Record>> decode(std::span<const std::byte> key,
@@ -434,6 +447,18 @@ class ShareShard {
   Outcome<Marker::Reply> decide(const Marker&, io::Now) const;
   Outcome<Describe::Reply> decide(const Describe&, io::Now) const;
   Outcome<StagedByOwner::Reply> decide(const StagedByOwner&, io::Now) const;
+  Outcome<CloseBatchTxnHere::Reply> decide(const CloseBatchTxnHere&, io::Now) const;
+  Outcome<ResolveBatchTxnHere::Reply> decide(const ResolveBatchTxnHere&, io::Now) const;
+  Outcome<DescribeBatchTxnHere::Reply> decide(const DescribeBatchTxnHere&, io::Now) const;
+  // Of a batch transaction's coordinator.
+  template <BatchTxnOperation Op>
+  Outcome<typename Op::Reply> decide(const Op& op, io::Now now) const {
+    BatchTransactions::Changes changes;
+    Outcome<typename Op::Reply> outcome;
+    outcome.reply = batch_transactions_.decide(op, now, changes);
+    add(std::move(changes), outcome);
+    return outcome;
+  }
   Outcome<TickReply> decide(const coordinator::Tick&, io::Now) const;
 
   void apply(const Record& record, const coordinator::RecordContext& context);
@@ -454,6 +479,7 @@ class ShareShard {
   // Null when never initialised.
   const SharePartition* find(const SharePartitionKey& key) const;
   size_t size() const { return hard_.partitions.size(); }
+  const BatchTransactions& batch_transactions() const { return batch_transactions_; }
   // The topics of all keys.
   std::set<Uuid> topics() const;
 
@@ -463,6 +489,7 @@ class ShareShard {
         partitions;  // each holds its own hard and soft part
     // Where a producer may have staged ranges; more keys than that do no harm.
     std::map<ProducerId, std::set<SharePartitionKey>> staged_by;
+    std::map<BatchTxnId, std::set<SharePartitionKey>> staged_by_batch;  // the same
   };
   struct GuardState {
     OwnerId owner;
@@ -496,6 +523,16 @@ class ShareShard {
   PartitionError check_stage(const Stage& op, io::Now now) const;
   PartitionError check_guard(const Guard& guard, const OwnerId& owner, io::Now now) const;
   PartitionError staged_by_others(const SharePartition& partition, const char* what) const;
+  const std::set<SharePartitionKey>& keys_of(const BatchTxnId& id) const;
+  void apply_soft_batch(const Effect& effect);
+  template <class Reply>
+  static void add(BatchTransactions::Changes changes, Outcome<Reply>& outcome) {
+    if (!changes.records.empty()) {
+      auto& batch = outcome.batches.emplace_back();
+      for (BatchTxnRecord& record : changes.records) batch.records.push_back(std::move(record));
+    }
+    for (BatchTxnEffect& effect : changes.effects) outcome.effects.push_back(std::move(effect));
+  }
   void drop_guard(uint64_t token);
   void drop_guards_of(const OwnerId& owner);
   void index_owners(const SharePartitionKey& key, const std::vector<Owner>& owners);
@@ -507,6 +544,7 @@ class ShareShard {
   void change(const SharePartitionKey& key, Change&& change);
 
   ShardConfig config_;
+  BatchTransactions batch_transactions_;
   HardState hard_;
   SoftState soft_;
   mutable std::set<SharePartitionKey> wakes_;

@@ -170,6 +170,15 @@ Offset StateBatches::skip_terminal(Offset from) const {
   return from;
 }
 
+std::vector<OffsetRange> StateBatches::staged_by(const Owner& owner) const {
+  std::vector<OffsetRange> out;
+  const auto slot = slots_.find(identity_of(owner));
+  if (slot == slots_.end()) return out;
+  for (const Offset first : owners_.at(slot->second).first_offsets)
+    out.push_back({first, ranges_.at(first).last_offset});
+  return out;
+}
+
 StateBatches::Identity StateBatches::identity_of(const Owner& owner) {
   return {owner.producer_id.value, owner.producer_epoch, owner.transaction_id.has_value(),
           owner.transaction_id ? owner.transaction_id->str() : std::string()};

@@ -72,6 +72,8 @@ class StateBatches {
   // Of this producer's staged ranges; -1: none.
   int16_t highest_epoch(ProducerId producer) const;
   std::vector<OffsetRange> staged_by(ProducerId producer) const;
+  // Of this very owner; in the order of their offsets.
+  std::vector<OffsetRange> staged_by(const Owner& owner) const;
 
   int64_t staged() const { return staged_; }
   std::optional<Offset> first_staged() const;

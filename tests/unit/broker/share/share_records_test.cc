@@ -80,8 +80,8 @@ TEST(ShareRecords, Tombstone) {
 }
 
 TEST(ShareRecords, AnUnknownKeyTypeIsSkipped) {
-  const std::byte type32[] = {std::byte{0}, std::byte{32}, std::byte{0}};
-  const Result<std::optional<ShareRecord>> record = decode(type32, std::nullopt);
+  const std::byte type33[] = {std::byte{0}, std::byte{33}, std::byte{0}};
+  const Result<std::optional<ShareRecord>> record = decode(type33, std::nullopt);
   ASSERT_TRUE(record.has_value());
   EXPECT_FALSE(record->has_value());
 }

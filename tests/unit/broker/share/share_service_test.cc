@@ -40,8 +40,11 @@ class ShareServiceTest : public ::testing::Test {
     for (int32_t at = 0; at < 2; ++at) {
       for (const auto& encoded : broker_.logs.partition(metadata::kShareStateTopic, at).records()) {
         const auto record = decode(encoded.key, encoded.value);
-        const auto key = std::visit([](const auto& one) { return one.key; }, **record);
-        if (key.partition == partition) out.push_back(**record);
+        const auto* update = std::get_if<ShareUpdate>(&**record);
+        const auto* snapshot = std::get_if<ShareSnapshot>(&**record);
+        if ((update != nullptr && update->key.partition == partition) ||
+            (snapshot != nullptr && snapshot->key.partition == partition))
+          out.push_back(**record);
       }
     }
     return out;

@@ -84,6 +84,9 @@ class Transcript {
         {"stage", &Transcript::stage},
         {"staged", &Transcript::staged},
         {"marker", &Transcript::marker},
+        {"close", &Transcript::close},
+        {"resolve", &Transcript::resolve},
+        {"pending", &Transcript::pending},
         {"expire", &Transcript::expire},
         {"wait", &Transcript::expire},
         {"reload", &Transcript::reload},
@@ -327,6 +330,30 @@ class Transcript {
     op.producer = harness_.producer(op.marker.producer.id);
     const auto reply = harness_.run(op);
     answer(reply.error, num(reply.resolved_records) + " resolved");
+  }
+
+  // The participant's part of a batch transaction: close b1, resolve b1 commit, pending b1
+  static BatchTxnId batch_id(const std::string& word) { return {group(), TransactionalId(word)}; }
+  void close(const Words& words) {
+    const auto reply = harness_.run(CloseBatchTxnHere{batch_id(words.at(1))});
+    answer({}, num(reply.staged_records) + " staged");
+  }
+  void resolve(const Words& words) {
+    const auto reply =
+        harness_.run(ResolveBatchTxnHere{batch_id(words.at(1)), words.at(2) == "commit"});
+    answer({}, num(reply.resolved_records) + " resolved");
+  }
+  void pending(const Words& words) {
+    const auto reply = harness_.run(DescribeBatchTxnHere{batch_id(words.at(1))});
+    std::string text = num(reply.staged_records) + " staged";
+    for (const auto& partition : reply.partitions) {
+      for (const auto& range : partition.ranges) {
+        text += ", " + name_of_key(partition.key) + " " +
+                range_text(range.offsets.first_offset, range.offsets.last_offset) + " " +
+                type_text(range.acknowledge_type);
+      }
+    }
+    answer({}, text);
   }
 
   // ---- output
