@@ -8,6 +8,7 @@
 
 #include "broker/api/handlers.h"
 #include "broker/group/group_service.h"
+#include "broker/share/share_service.h"
 #include "protocol/generated/delete_groups_request.h"
 #include "protocol/generated/delete_groups_response.h"
 
@@ -18,10 +19,27 @@ using protocol::DeleteGroupsRequest;
 using protocol::DeleteGroupsResponse;
 using GroupResult = DeleteGroupsResponse::DeletableGroupResult;
 
+// A batch transaction that is not decided yet may still acknowledge (docs/PROTOCOL.md 1.5).
+io::Task<Result<void>> check_no_batch_transaction(RequestContext& context, GroupId group) {
+  auto counting = context.services.share.batch_transactions().live(std::move(group));
+  const Result<int64_t> live = co_await std::move(counting);
+  if (!live) co_return live.error();
+  if (*live == 0) co_return Result<void>();
+  co_return error(ErrorCode::NON_EMPTY_GROUP,
+                  "The group has batch transactions that are neither committed nor aborted.");
+}
+
 io::Task<GroupResult> delete_one(RequestContext& context, GroupId group) {
   GroupResult out;
   out.group_id = group;
   out.error_message.reset();
+  auto checking = check_no_batch_transaction(context, group);
+  const Result<void> checked = co_await std::move(checking);
+  if (!checked) {
+    out.error_code = checked.error().code;
+    if (!checked.error().message.empty()) out.error_message = checked.error().message;
+    co_return out;
+  }
   auto deleting = context.services.group.delete_group(std::move(group));
   const Result<void> deleted = co_await std::move(deleting);
   if (deleted) co_return out;

@@ -49,6 +49,14 @@ io::Task<Result<void>> check_nothing_staged(Services& services) {
   auto counting = services.share.staged_records();
   const Result<int64_t> staged = co_await std::move(counting);
   if (!staged) co_return staged.error();
+  auto living = services.share.batch_transactions().live(std::nullopt);
+  const Result<int64_t> live = co_await std::move(living);
+  if (!live) co_return live.error();
+  if (*live != 0) {
+    co_return error(ErrorCode::INVALID_UPDATE_VERSION,
+                    "share.version cannot be lowered: " + std::to_string(*live) +
+                        " batch transactions are neither committed nor aborted.");
+  }
   if (*staged == 0) co_return Result<void>();
   co_return error(ErrorCode::INVALID_UPDATE_VERSION,
                   "share.version cannot be lowered: the acknowledgements of " +

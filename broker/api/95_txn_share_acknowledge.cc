@@ -7,6 +7,7 @@
 
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
+#include "broker/api/staging_plan.h"
 #include "broker/group/group_service.h"
 #include "broker/txn/txn_service.h"
 #include "protocol/generated/txn_share_acknowledge_request.h"
@@ -18,52 +19,6 @@ namespace {
 using protocol::TxnShareAcknowledgeRequest;
 using protocol::TxnShareAcknowledgeResponse;
 
-// The request's partitions; those that pass steps 3 and 4 go on, the others have their error.
-struct Plan {
-  struct Entry {
-    TopicIdPartition partition;
-    share::PartitionError error;
-  };
-  std::vector<Entry> entries;  // in the order of the request
-  std::vector<share::AcknowledgePartition> good;
-  std::vector<size_t> places;  // of `good` in `entries`
-  bool dooms = false;
-};
-
-Plan plan(RequestContext& context, TxnShareAcknowledgeRequest& request) {
-  const metadata::MetadataImage& image = context.services.metadata.image();
-  Plan plan;
-  for (auto& topic : request.topics) {
-    const auto known = image.topic(topic.topic_id);
-    for (auto& partition : topic.partitions) {
-      Plan::Entry& entry = plan.entries.emplace_back();
-      entry.partition = {topic.topic_id, partition.partition_index};
-      auto batches = acknowledgement_batches(partition.acknowledgement_batches);
-      if (!known) {
-        entry.error = {ErrorCode::UNKNOWN_TOPIC_ID, {}};
-      } else if (partition.partition_index < 0 || partition.partition_index >= known->partitions) {
-        entry.error = {ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, {}};
-      } else {
-        entry.error = share::check_staged_batches(batches);
-      }
-      if (!entry.error.ok()) {
-        plan.dooms = true;
-        continue;
-      }
-      plan.places.push_back(plan.entries.size() - 1);
-      plan.good.push_back({entry.partition, std::move(batches)});
-    }
-  }
-  return plan;
-}
-
-std::vector<TopicIdPartition> names_of(const std::vector<share::AcknowledgePartition>& partitions) {
-  std::vector<TopicIdPartition> names;
-  names.reserve(partitions.size());
-  for (const auto& one : partitions) names.push_back(one.partition);
-  return names;
-}
-
 struct Staging {
   txn::TxnIdentity who;
   std::optional<TimeMs> start;
@@ -73,15 +28,10 @@ struct Staging {
   share::Owner owner;
 };
 
-bool is_for_good(ErrorCode member_error) {
-  return member_error == ErrorCode::UNKNOWN_MEMBER_ID ||
-         member_error == ErrorCode::STALE_MEMBER_EPOCH;
-}
-
 // Steps 5 to 8 for the good partitions. The answer is the top-level error.
-io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, Plan& plan) {
+io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, StagingPlan& plan) {
   Services& services = context.services;
-  auto placing = services.share.state_partitions(staging.group, names_of(plan.good));
+  auto placing = services.share.state_partitions(staging.group, plan.names());
   const Result<std::vector<int32_t>> state_partitions = co_await std::move(placing);
   if (!state_partitions) co_return state_partitions.error().code;
 
@@ -118,27 +68,8 @@ io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, Plan&
   auto running = services.share.stage(staging.group, staging.owner, staging.member,
                                       std::move(*guards), std::move(plan.good));
   std::vector<share::Stage::PartitionReply> replies = co_await std::move(running);
-  for (size_t i = 0; i < replies.size(); ++i) {
-    plan.entries[plan.places[i]].error = std::move(replies[i].error);
-    plan.dooms = plan.dooms || replies[i].dooms;
-  }
+  plan.take(std::move(replies));
   co_return ErrorCode::NONE;
-}
-
-void answer(TxnShareAcknowledgeResponse& response, const TxnShareAcknowledgeRequest& request,
-            const Plan& plan) {
-  size_t at = 0;
-  for (const auto& topic : request.topics) {
-    auto& topic_out = response.responses.emplace_back();
-    topic_out.topic_id = topic.topic_id;
-    for (size_t i = 0; i < topic.partitions.size(); ++i) {
-      auto& out = topic_out.partitions.emplace_back();
-      const Plan::Entry& entry = plan.entries[at++];
-      out.partition_index = entry.partition.partition;
-      out.error_code = entry.error.error_code;
-      set_message(out.error_message, entry.error.error_message);
-    }
-  }
 }
 
 }  // namespace
@@ -166,12 +97,12 @@ io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context,
   staging.owner = {request.producer_id, request.producer_epoch,
                    TransactionalId(*request.transactional_id), 0};
   // 3, 4.
-  Plan planned = plan(context, request);
-  if (!planned.good.empty()) {
-    auto staging_task = stage(context, staging, planned);
+  StagingPlan plan = StagingPlan::of(context.services.metadata.image(), request);
+  if (!plan.good.empty()) {
+    auto staging_task = stage(context, staging, plan);
     response.error_code = co_await std::move(staging_task);
   }
-  if (planned.dooms) {
+  if (plan.dooms) {
     auto dooming = context.services.txn.doom(staging.who, staging.start);
     const ErrorCode doomed = co_await std::move(dooming);
     // Not yet: a retry learns the real error, once the transaction cannot commit any more.
@@ -179,7 +110,7 @@ io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context,
   }
   // 9. A top-level error says that nothing is staged; the partitions' own errors only then mean
   // something without it.
-  if (response.error_code == ErrorCode::NONE) answer(response, request, planned);
+  if (response.error_code == ErrorCode::NONE) plan.answer(request, response);
   co_return response;
 }
 

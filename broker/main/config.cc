@@ -204,6 +204,7 @@ metadata::BrokerConfig broker_config(const Config& config) {
       "share.coordinator.state.topic.segment.bytes");
   set(out.share_coordinator_snapshot_update_records_per_snapshot,
       "share.coordinator.snapshot.update.records.per.snapshot");
+  set(out.share_batch_transaction_retention_ms, "share.batch.transaction.retention.ms");
   set(out.group_share_max_size, "group.share.max.size");
   set(out.group_share_max_share_sessions, "group.share.max.share.sessions");
   set(out.group_share_session_timeout_ms, "group.share.session.timeout.ms");

@@ -12,6 +12,7 @@
 
 #include "broker/share/archive_report.h"
 #include "broker/share/dead_letter_queue.h"
+#include "broker/share/local_batch_txn_service.h"
 #include "broker/share/share_fetcher.h"
 #include "broker/share/share_service.h"
 #include "broker/share/share_session.h"
@@ -41,6 +42,7 @@ class LocalShareService : public ShareService {
         shards_(environment, log, metadata),
         report_(environment, metadata),
         letters_(environment, log, metadata, shards_, report_),
+        batch_transactions_(environment, metadata, shards_),
         fetcher_(environment, log, shards_),
         session_slots_(metadata.broker_config().group_share_max_share_sessions) {
     shards_.on_archived([this](std::vector<Archived> archived) {
@@ -67,6 +69,7 @@ class LocalShareService : public ShareService {
   io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
                                              int32_t max_ranges) override;
   io::Task<Result<int64_t>> staged_records() override;
+  BatchTxnService& batch_transactions() override { return batch_transactions_; }
 
   io::Task<Result<std::vector<int32_t>>> state_partitions(
       GroupId group, std::vector<TopicIdPartition> partitions) override;
@@ -142,6 +145,7 @@ class LocalShareService : public ShareService {
   mutable StateShards shards_;
   ArchiveReport report_;
   DeadLetterQueue letters_;
+  LocalBatchTxnService batch_transactions_;
   ShareFetcher fetcher_;
   SessionSlots session_slots_;
   std::vector<ShareSessions> sessions_;  // by core

@@ -18,6 +18,7 @@
 #include "broker/io/signal.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
+#include "broker/share/batch_txn_service.h"
 #include "broker/share/share_session.h"
 #include "broker/share/share_shard.h"
 #include "broker/share/share_types.h"
@@ -110,6 +111,9 @@ class ShareService {
   // How many records are staged, by whatever owner: share.version must stay while there are some
   // (protocol 1.5).
   virtual io::Task<Result<int64_t>> staged_records() = 0;
+
+  // The door to batch transactions (protocol part 2).
+  virtual BatchTxnService& batch_transactions() = 0;
 
   // ---- transactional acknowledgements (protocol 1.1), in the order of the steps
   // Which state partitions hold these source partitions; makes the topic on first use.

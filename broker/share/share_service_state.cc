@@ -22,7 +22,10 @@ io::Task<Result<void>> LocalShareService::load() {
   for (const Result<void>& one : swept) {
     if (!one) co_return one;
   }
-  auto resuming = resume_letters();
+  auto letters = resume_letters();
+  const Result<void> with_letters = co_await std::move(letters);
+  if (!with_letters) co_return with_letters;
+  auto resuming = batch_transactions_.resume();
   const Result<void> resumed = co_await std::move(resuming);
   co_return resumed;
 }

@@ -12,9 +12,11 @@ StateShards::StateShards(io::Environment& environment, log::LogService& log,
           environment, log, std::string(metadata::kShareStateTopic),
           [this] { return make_topic(); },
           [&environment, &metadata](int32_t) {
-            return ShareShard(ShardConfig{
-                environment.random.next(),
-                metadata.broker_config().share_coordinator_snapshot_update_records_per_snapshot});
+            const metadata::BrokerConfig& config = metadata.broker_config();
+            return ShareShard(
+                ShardConfig{environment.random.next(),
+                            config.share_coordinator_snapshot_update_records_per_snapshot,
+                            config.share_batch_transaction_retention_ms});
           },
           [this](int32_t index, Runner& runner) { prepare(index, runner); }) {}
 
@@ -24,13 +26,22 @@ io::Task<Result<int32_t>> StateShards::make_topic() {
   if (!topic) co_return topic.error();
   const int32_t partitions = (*topic)->partitions;
   waiting_.clear();
-  for (int32_t i = 0; i < partitions; ++i) waiting_.push_back(std::make_unique<Waiting>());
+  closings_.clear();
+  for (int32_t i = 0; i < partitions; ++i) {
+    waiting_.push_back(std::make_unique<Waiting>());
+    closings_.push_back(std::make_unique<io::Signal>());
+  }
   co_return partitions;
 }
 
 void StateShards::prepare(int32_t index, Runner& runner) {
   Waiting* waiting = waiting_[static_cast<size_t>(index)].get();
-  runner.on_applied([this, waiting, &runner] {
+  io::Signal* closing = closings_[static_cast<size_t>(index)].get();
+  runner.on_tick([this](const ShareShard::TickReply& reply) {
+    if (!reply.timed_out.empty()) batch_timeout_hook_(reply.timed_out);
+  });
+  runner.on_applied([this, waiting, closing, &runner] {
+    if (runner.shard().batch_transactions().take_closing_ended()) closing->notify();
     std::vector<Archived> archived = runner.shard().take_archived();
     if (!archived.empty())
       io::spawn(runner.core().executor, tell_archived(runner, std::move(archived)));

@@ -45,6 +45,13 @@ class StateShards {
   io::Signal& waiting(int32_t index, const SharePartitionKey& key) {
     return (*waiting_[static_cast<size_t>(index)])[key];
   }
+  // Notified when a batch transaction is not being closed any more. On the shard's core.
+  io::Signal& closing_ended(int32_t index) { return *closings_[static_cast<size_t>(index)]; }
+  // Called on the shard's core with batch transactions whose time is over. To be set before the
+  // shards are made.
+  void on_batch_timeout(std::function<void(const std::vector<BatchTxnId>&)> hook) {
+    batch_timeout_hook_ = std::move(hook);
+  }
 
  private:
   using Waiting = std::unordered_map<SharePartitionKey, io::Signal>;
@@ -54,7 +61,9 @@ class StateShards {
   io::Task<void> tell_archived(Runner& runner, std::vector<Archived> archived);
 
   metadata::MetadataService& metadata_;
-  std::vector<std::unique_ptr<Waiting>> waiting_;  // by state partition
+  std::vector<std::unique_ptr<Waiting>> waiting_;      // by state partition
+  std::vector<std::unique_ptr<io::Signal>> closings_;  // by state partition
+  std::function<void(const std::vector<BatchTxnId>&)> batch_timeout_hook_;
   OnArchived on_archived_;
   coordinator::ShardSet<ShareShard> shards_;
 };

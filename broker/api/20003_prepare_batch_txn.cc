@@ -1,0 +1,26 @@
+// PrepareBatchTxn (key 20003), version 0 (Ackord's; docs/PROTOCOL.md part 2): closes the
+// transaction and makes it durable. StagedRecords is exact; the engine compares it with what its
+// executors were answered.
+#include <utility>
+
+#include "broker/api/batch_txn_requests.h"
+#include "broker/api/handlers.h"
+#include "broker/share/share_service.h"
+#include "protocol/generated/prepare_batch_txn_request.h"
+#include "protocol/generated/prepare_batch_txn_response.h"
+
+namespace ackord::api {
+
+io::Task<protocol::PrepareBatchTxnResponse> handle(RequestContext& context,
+                                                   protocol::PrepareBatchTxnRequest request) {
+  protocol::PrepareBatchTxnResponse response;
+  response.error_code = check_batch_request(context, request);
+  if (response.error_code != ErrorCode::NONE) co_return response;
+  share::BatchTxnService& service = context.services.share.batch_transactions();
+  auto running = service.prepare(batch_txn_id(request));
+  const share::BatchTxnReply reply = co_await std::move(running);
+  answer(response, reply);
+  co_return response;
+}
+
+}  // namespace ackord::api
