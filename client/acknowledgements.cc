@@ -30,4 +30,12 @@ int64_t count_offsets(const PartitionAcknowledgements& acknowledgements) {
   return count;
 }
 
+PartitionAcknowledgements releases_of(PartitionAcknowledgements acknowledgements) {
+  for (auto& [partition, batches] : acknowledgements) {
+    for (AcknowledgementBatch& batch : batches)
+      batch.types = {static_cast<int8_t>(AcknowledgeType::kRelease)};
+  }
+  return acknowledgements;
+}
+
 }  // namespace ackord::client

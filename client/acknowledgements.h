@@ -33,6 +33,8 @@ using PartitionAcknowledgements = std::map<TopicIdPartition, std::vector<Acknowl
 // Fuses neighbouring offsets into ranges, as the wire wants them: ascending, without overlap.
 std::vector<AcknowledgementBatch> make_batches(const std::map<Offset, AcknowledgeType>& verdicts);
 int64_t count_offsets(const PartitionAcknowledgements& acknowledgements);
+// The same offsets, given back.
+PartitionAcknowledgements releases_of(PartitionAcknowledgements acknowledgements);
 
 // Into the batches of any request that has AcknowledgementBatches.
 template <class WireBatch>

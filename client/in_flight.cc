@@ -1,6 +1,14 @@
 #include "client/in_flight.h"
 
+#include <atomic>
+
 namespace ackord::client {
+
+TransactionToken next_transaction_token() {
+  static std::atomic<TransactionToken> last{0};
+  return ++last;
+}
+
 namespace {
 
 using Lock = std::lock_guard<std::mutex>;

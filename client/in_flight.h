@@ -29,6 +29,7 @@ namespace ackord::client {
 
 // Names one transaction within this process.
 using TransactionToken = uint64_t;
+TransactionToken next_transaction_token();
 
 class InFlight {
  public:

@@ -1,10 +1,10 @@
 #include "client/transactional_acks.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "client/retry.h"
 #include "client/share_consumer.h"
+#include "client/staging.h"
 #include "protocol/generated/add_share_acks_to_txn_request.h"
 #include "protocol/generated/add_share_acks_to_txn_response.h"
 #include "protocol/generated/describe_transactions_request.h"
@@ -17,20 +17,6 @@ namespace {
 
 // The broker lets every producer send offsets for it, and keeps none.
 constexpr const char* kReservedGroup = "__ackord_acks_only";
-
-TransactionToken next_token() {
-  static std::atomic<TransactionToken> last{0};
-  return ++last;
-}
-
-// Whether a stage may be sent again. UNKNOWN_TOPIC_ID is retriable elsewhere, but here it has
-// doomed the transaction.
-bool may_stage_again(ErrorCode code) {
-  if (code == ErrorCode::UNKNOWN_TOPIC_ID) return false;
-  return is_stale(code) || is_retriable(code) || code == ErrorCode::THROTTLING_QUOTA_EXCEEDED ||
-         code == ErrorCode::CONCURRENT_TRANSACTIONS ||
-         code == ErrorCode::COORDINATOR_LOAD_IN_PROGRESS || code == ErrorCode::BROKER_NOT_AVAILABLE;
-}
 
 bool is_fenced(ErrorCode code) {
   return code == ErrorCode::PRODUCER_FENCED || code == ErrorCode::INVALID_PRODUCER_EPOCH ||
@@ -77,14 +63,6 @@ auto& topic_entry(Topics& topics, const Uuid& id) {
   return topics.back();
 }
 
-PartitionAcknowledgements releases(PartitionAcknowledgements partitions) {
-  for (auto& [partition, batches] : partitions) {
-    for (AcknowledgementBatch& batch : batches)
-      batch.types = {static_cast<int8_t>(AcknowledgeType::kRelease)};
-  }
-  return partitions;
-}
-
 }  // namespace
 
 TransactionalAcks::TransactionalAcks(rd_kafka_t* producer, std::string transactional_id,
@@ -92,7 +70,7 @@ TransactionalAcks::TransactionalAcks(rd_kafka_t* producer, std::string transacti
     : producer_(producer),
       transactional_id_(std::move(transactional_id)),
       cluster_(std::move(cluster)),
-      token_(next_token()) {}
+      token_(next_transaction_token()) {}
 
 Result<std::unique_ptr<TransactionalAcks>> TransactionalAcks::create(rd_kafka_t* producer,
                                                                      ClientConfig config) {
@@ -293,50 +271,24 @@ Result<TimeMs> TransactionalAcks::add_share_acks(const ShareAcknowledgements& ac
 TransactionResult TransactionalAcks::stage_everywhere(const ShareAcknowledgements& acknowledgements,
                                                       const ShareGroupMetadata& metadata,
                                                       const Deadline& deadline) {
-  std::vector<TopicName> names;
-  for (const auto& [id, name] : acknowledgements.topics) names.push_back(name);
-  PartitionAcknowledgements left = acknowledgements.partitions;
-  Backoff backoff(cluster_->config());
-  while (true) {
-    const bool known = std::all_of(left.begin(), left.end(), [this](const auto& entry) {
-      return cluster_->leader(entry.first).value >= 0;
-    });
-    Result<void> round = known ? Result<void>() : cluster_->refresh(names, deadline);
-    if (round) round = stage_round(left, metadata, deadline);
-    if (round) return {};
-    if (!may_stage_again(round.error().code)) {
-      not_staged_.push_back({std::move(left), acknowledgements.topics, acknowledgements.origin});
-      return refuse(round.error());
-    }
-    if (!backoff.sleep(deadline)) return refuse(round.error());
-    if (is_stale(round.error().code)) (void)cluster_->refresh(names, deadline);
-  }
+  PartitionAcknowledgements left;
+  const auto stage_one = [&](Connection& leader, const std::vector<TopicIdPartition>& partitions,
+                             PartitionAcknowledgements& open, const Deadline& until) {
+    return stage_at(leader, partitions, open, metadata, until);
+  };
+  Result<void> staged =
+      client::stage_everywhere(*cluster_, acknowledgements, left, stage_one, deadline);
+  if (staged) return {};
+  if (!may_stage_again(staged.error().code))
+    not_staged_.push_back({std::move(left), acknowledgements.topics, acknowledgements.origin});
+  return refuse(staged.error());
 }
 
-Result<void> TransactionalAcks::stage_round(PartitionAcknowledgements& left,
-                                            const ShareGroupMetadata& metadata,
-                                            const Deadline& deadline) {
-  std::map<BrokerId, std::vector<TopicIdPartition>> by_leader;
-  for (const auto& [partition, batches] : left)
-    by_leader[cluster_->leader(partition)].push_back(partition);
-  Result<void> outcome;
-  for (const auto& [leader, partitions] : by_leader) {
-    Result<void> staged = leader.value < 0
-                              ? Result<void>(error(ErrorCode::LEADER_NOT_AVAILABLE, "no leader"))
-                              : stage_at(leader, left, partitions, metadata, deadline);
-    if (staged) continue;
-    outcome = staged;
-    if (!may_stage_again(staged.error().code)) break;
-  }
-  return outcome;
-}
-
-Result<void> TransactionalAcks::stage_at(BrokerId leader, PartitionAcknowledgements& left,
+Result<void> TransactionalAcks::stage_at(Connection& leader,
                                          const std::vector<TopicIdPartition>& partitions,
+                                         PartitionAcknowledgements& left,
                                          const ShareGroupMetadata& metadata,
                                          const Deadline& deadline) {
-  Result<Connection*> broker = cluster_->broker(leader, deadline);
-  if (!broker) return broker.error();
   protocol::TxnShareAcknowledgeRequest request;
   request.transactional_id = TransactionalId(transactional_id_);
   request.group_id = metadata.group;
@@ -345,13 +297,8 @@ Result<void> TransactionalAcks::stage_at(BrokerId leader, PartitionAcknowledgeme
   request.member_id = String(metadata.member_id);
   request.member_epoch = metadata.member_epoch;
   request.transaction_start_time_ms = *start_;
-  for (const TopicIdPartition& partition : partitions) {
-    auto& entry = topic_entry(request.topics, partition.topic_id).partitions.emplace_back();
-    entry.partition_index = partition.partition;
-    entry.acknowledgement_batches =
-        to_wire<protocol::TxnShareAcknowledgeRequest::AcknowledgementBatch>(left[partition]);
-  }
-  auto answer = (*broker)->call<protocol::TxnShareAcknowledgeResponse>(
+  fill_topics(partitions, left, request);
+  auto answer = leader.call<protocol::TxnShareAcknowledgeResponse>(
       request, deadline.within(cluster_->config().request_timeout));
   if (!answer) return answer.error();
   const protocol::TxnShareAcknowledgeResponse& response = answer->message;
@@ -359,27 +306,7 @@ Result<void> TransactionalAcks::stage_at(BrokerId leader, PartitionAcknowledgeme
     return error(response.error_code,
                  "TxnShareAcknowledge: " + std::string(name_of(response.error_code)));
   }
-  Result<void> outcome;
-  for (const auto& topic : response.responses) {
-    for (const auto& partition : topic.partitions) {
-      const TopicIdPartition source{topic.topic_id, partition.partition_index};
-      if (partition.error_code == ErrorCode::NONE) {
-        left.erase(source);
-      } else if (outcome || may_stage_again(outcome.error().code)) {
-        outcome = error(
-            partition.error_code,
-            "TxnShareAcknowledge of partition " + std::to_string(partition.partition_index) + ": " +
-                partition.error_message.value_or(String(name_of(partition.error_code))).str());
-      }
-    }
-  }
-  if (!outcome) return outcome;
-  const bool unanswered =
-      std::any_of(partitions.begin(), partitions.end(),
-                  [&](const TopicIdPartition& source) { return left.contains(source); });
-  if (unanswered)
-    return error(ErrorCode::UNKNOWN_SERVER_ERROR, "TxnShareAcknowledge left partitions out");
-  return {};
+  return take_answers(response, partitions, left);
 }
 
 TransactionResult TransactionalAcks::commit_transaction(Millis timeout) {
@@ -427,13 +354,13 @@ void TransactionalAcks::end(bool committed) {
   }
   for (const ShareAcknowledgements& acknowledgements : after_commit_) {
     acknowledgements.origin->send_plainly(committed ? acknowledgements.partitions
-                                                    : releases(acknowledgements.partitions));
+                                                    : releases_of(acknowledgements.partitions));
   }
   for (const ShareAcknowledgements& acknowledgements : not_staged_) {
     if (acknowledgements.origin)
-      acknowledgements.origin->send_plainly(releases(acknowledgements.partitions));
+      acknowledgements.origin->send_plainly(releases_of(acknowledgements.partitions));
   }
-  token_ = next_token();
+  token_ = next_transaction_token();
   start_.reset();
   failed_.reset();
   delivered_ = false;

@@ -114,13 +114,10 @@ class TransactionalAcks {
   // Step (4).
   TransactionResult stage_everywhere(const ShareAcknowledgements& acknowledgements,
                                      const ShareGroupMetadata& metadata, const Deadline& deadline);
-  // One request to each leader; what is staged leaves `left`. The last passing error, or the one
-  // for good.
-  Result<void> stage_round(PartitionAcknowledgements& left, const ShareGroupMetadata& metadata,
-                           const Deadline& deadline);
-  Result<void> stage_at(BrokerId leader, PartitionAcknowledgements& left,
-                        const std::vector<TopicIdPartition>& partitions,
-                        const ShareGroupMetadata& metadata, const Deadline& deadline);
+  // One request to one leader; what is staged leaves `left`.
+  Result<void> stage_at(Connection& leader, const std::vector<TopicIdPartition>& partitions,
+                        PartitionAcknowledgements& left, const ShareGroupMetadata& metadata,
+                        const Deadline& deadline);
   TransactionResult refuse(const Error& cause);
   void end(bool committed);
 
