@@ -10,11 +10,10 @@
 #include <set>
 #include <string>
 
+#include "broker/group/assignment.h"
 #include "protocol/types/ids.h"
 
 namespace ackord::group {
-
-using Assignment = std::set<TopicIdPartition>;
 
 struct AssignorMember {
   std::set<Uuid> topics;  // what it subscribes to

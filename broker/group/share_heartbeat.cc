@@ -241,26 +241,6 @@ class Heartbeat {
 
 }  // namespace
 
-int64_t metadata_hash(const std::vector<SubscribedTopic>& topics) {
-  if (topics.empty()) return 0;
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  const auto mix = [&hash](const void* data, size_t size) {
-    const auto* bytes = static_cast<const uint8_t*>(data);
-    for (size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
-  };
-  std::map<std::string_view, const SubscribedTopic*> sorted;
-  for (const SubscribedTopic& topic : topics) sorted[topic.name.sv()] = &topic;
-  for (const auto& [name, topic] : sorted) {
-    mix(name.data(), name.size());
-    mix(topic->id.bytes.data(), topic->id.bytes.size());
-    for (int shift = 0; shift < 32; shift += 8) {
-      const auto byte = static_cast<uint8_t>(static_cast<uint32_t>(topic->partitions) >> shift);
-      mix(&byte, 1);
-    }
-  }
-  return hash == 0 ? 1 : static_cast<int64_t>(hash);
-}
-
 ShareHeartbeatDecision decide_heartbeat(const ShareGroup* group, const ShareHeartbeatInput& input) {
   return Heartbeat(group, input).run();
 }

@@ -9,16 +9,10 @@
 
 #include "broker/group/group_service.h"
 #include "broker/group/share_membership.h"
+#include "broker/group/topic_hash.h"
 #include "broker/io/clock.h"
 
 namespace ackord::group {
-
-// A topic that exists. Topics that the group subscribes to and that are not handed in do not.
-struct SubscribedTopic {
-  TopicName name;
-  Uuid id;
-  int32_t partitions = 0;
-};
 
 struct ShareGroupLimits {
   int32_t session_timeout_ms = 45000;
@@ -50,10 +44,6 @@ struct ShareHeartbeatInput {
   const std::set<TopicIdPartition>& in_flight;  // initialisations that wait for their end
   TimeMs now_wall_ms = 0;
 };
-
-// A hash of the subscribed topics that exist; 0 when there are none. Ours: after a directory has
-// been taken over from Kafka it differs once, which costs one group epoch.
-int64_t metadata_hash(const std::vector<SubscribedTopic>& topics);
 
 // Join or heartbeat. `group` is null for a group that does not exist yet; only epoch 0 may create
 // it.
