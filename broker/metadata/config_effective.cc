@@ -162,10 +162,22 @@ constexpr std::array kBounded = {
             &BrokerConfig::group_share_partition_max_record_locks,
             &BrokerConfig::group_share_min_partition_max_record_locks,
             &BrokerConfig::group_share_max_partition_max_record_locks},
+    Bounded{"consumer.session.timeout.ms", &GroupConfig::consumer_session_timeout_ms,
+            &BrokerConfig::group_consumer_session_timeout_ms,
+            &BrokerConfig::group_consumer_min_session_timeout_ms,
+            &BrokerConfig::group_consumer_max_session_timeout_ms},
+    Bounded{"consumer.heartbeat.interval.ms", &GroupConfig::consumer_heartbeat_interval_ms,
+            &BrokerConfig::group_consumer_heartbeat_interval_ms,
+            &BrokerConfig::group_consumer_min_heartbeat_interval_ms,
+            &BrokerConfig::group_consumer_max_heartbeat_interval_ms},
+    Bounded{"consumer.assignment.interval.ms", &GroupConfig::consumer_assignment_interval_ms,
+            &BrokerConfig::group_consumer_assignment_interval_ms,
+            &BrokerConfig::group_consumer_min_assignment_interval_ms,
+            &BrokerConfig::group_consumer_max_assignment_interval_ms},
 };
 
-// Bounds that no room needs as a broker value, so that their defaults stand: consumer.x lies within
-// group.consumer.min.x and group.consumer.max.x.
+// Bounds that no room needs as a broker value, so that their defaults stand: share.x lies within
+// group.share.min.x and group.share.max.x.
 Result<void> check_default_bounds(const ConfigMap& configs) {
   for (const auto& [name, value] : configs) {
     const bool in_table = std::any_of(kBounded.begin(), kBounded.end(),
@@ -237,6 +249,10 @@ Result<void> check_group_configs(const ConfigMap& configs, const BrokerConfig& b
   if (group.share_session_timeout_ms <= group.share_heartbeat_interval_ms) {
     return error(ErrorCode::INVALID_CONFIG,
                  "share.session.timeout.ms must be greater than share.heartbeat.interval.ms");
+  }
+  if (group.consumer_session_timeout_ms <= group.consumer_heartbeat_interval_ms) {
+    return error(ErrorCode::INVALID_CONFIG,
+                 "consumer.session.timeout.ms must be greater than consumer.heartbeat.interval.ms");
   }
   return {};
 }

@@ -10,7 +10,7 @@
 
 namespace ackord::metadata {
 
-// What a share group runs with (group config, bounded by the broker's limits, else the broker's
+// What a group runs with (group config, bounded by the broker's limits, else the broker's
 // value).
 struct GroupConfig {
   int32_t share_session_timeout_ms = 45000;
@@ -25,6 +25,9 @@ struct GroupConfig {
   int32_t share_partition_max_staged_records = 200000;  // ours: protocol 1.2
   std::string dead_letter_topic;         // errors.deadletterqueue.topic.name; "" = off
   bool dead_letter_copy_record = false;  // errors.deadletterqueue.copy.record.enable
+  int32_t consumer_session_timeout_ms = 45000;
+  int32_t consumer_heartbeat_interval_ms = 5000;
+  int32_t consumer_assignment_interval_ms = 1000;
 };
 
 // What the broker says of dead-letter topics (KIP-1191); both can be changed while it runs.
@@ -71,6 +74,20 @@ struct BrokerConfig {
   int32_t group_share_partition_max_record_locks = 2000,
           group_share_min_partition_max_record_locks = 100,
           group_share_max_partition_max_record_locks = 4000;
+  int32_t group_consumer_session_timeout_ms = 45000, group_consumer_min_session_timeout_ms = 45000,
+          group_consumer_max_session_timeout_ms = 60000;
+  int32_t group_consumer_heartbeat_interval_ms = 5000,
+          group_consumer_min_heartbeat_interval_ms = 5000,
+          group_consumer_max_heartbeat_interval_ms = 15000;
+  int32_t group_consumer_assignment_interval_ms = 1000,
+          group_consumer_min_assignment_interval_ms = 0,
+          group_consumer_max_assignment_interval_ms = 15000;
+  int32_t group_consumer_max_size = 2147483647;
+  int32_t group_consumer_regex_refresh_interval_ms = 600000;
+  // The first is the default.
+  std::vector<std::string> group_consumer_assignors = {"uniform", "range"};
+  // bidirectional | upgrade | downgrade | disabled
+  std::string group_consumer_migration_policy = "bidirectional";
   int32_t max_incremental_fetch_session_cache_slots = 1000;
   int32_t fetch_max_bytes = 57671680;
   int32_t connections_max_idle_ms = 600000;

@@ -7,6 +7,7 @@ namespace ackord::metadata {
 namespace {
 
 constexpr std::array kFeatures = {
+    SupportedFeature{"group.version", 0, 1, 1},
     SupportedFeature{"metadata.version", 7, 33, 33},  // 33 is 4.4-IV2
     SupportedFeature{"share.version", 0, 3, 3},
     SupportedFeature{"transaction.version", 0, 2, 2},

@@ -37,6 +37,12 @@ const ConfigMap* MetadataImage::group_configs(std::string_view group) const {
 }
 
 void MetadataImage::put_topic(std::shared_ptr<const TopicImage> topic) {
+  ++topics_version_;
+  last_topic_version_ = version_;
+  replace_topic(std::move(topic));
+}
+
+void MetadataImage::replace_topic(std::shared_ptr<const TopicImage> topic) {
   by_id_[topic->id] = topic;
   std::string name = topic->name.str();
   by_name_[std::move(name)] = std::move(topic);
@@ -45,6 +51,7 @@ void MetadataImage::put_topic(std::shared_ptr<const TopicImage> topic) {
 std::shared_ptr<const TopicImage> MetadataImage::remove_topic(const Uuid& id) {
   const auto at = by_id_.find(id);
   if (at == by_id_.end()) return nullptr;
+  ++topics_version_;
   std::shared_ptr<const TopicImage> topic = std::move(at->second);
   by_id_.erase(at);
   const auto named = by_name_.find(topic->name.sv());
@@ -60,7 +67,7 @@ TopicImage* MetadataImage::edit(const Uuid& id) {
   constexpr long kOwnReferences = 2;
   // No other thread can gain a reference while both are ours, so a count of two stays two.
   if (at->second.use_count() != kOwnReferences)
-    put_topic(std::make_shared<TopicImage>(*at->second));
+    replace_topic(std::make_shared<TopicImage>(*at->second));
   // Every topic is made by make_shared<TopicImage>: the object itself is not const.
   return const_cast<TopicImage*>(by_id_.at(id).get());
 }
@@ -69,7 +76,10 @@ void MetadataImage::put_partition(const Uuid& id, int32_t partition, int32_t lea
   ACKORD_ASSERT(partition >= 0, "the record was checked when it was read");
   TopicImage* topic = edit(id);
   if (topic == nullptr) return;
-  if (partition >= topic->partitions) topic->partitions = partition + 1;
+  if (partition >= topic->partitions) {
+    topic->partitions = partition + 1;
+    ++topics_version_;
+  }
   const auto index = static_cast<size_t>(partition);
   if (index >= topic->leader_epochs.size()) {
     if (leader_epoch == 0) return;

@@ -58,6 +58,12 @@ class MetadataImage {
     return by_name_;
   }
   const Features& features() const { return features_; }
+  // Grows whenever a topic is made, grows or goes.
+  uint64_t topics_version() const { return topics_version_; }
+  // The metadata log's last offset of what is here, and the one with which a topic was last made;
+  // at the start both are the log's end.
+  Offset version() const { return version_; }
+  Offset last_topic_version() const { return last_topic_version_; }
   // What was set for a group (resource type GROUP); null when nothing was.
   const ConfigMap* group_configs(std::string_view group) const;
   const std::map<std::string, ConfigMap, std::less<>>& all_group_configs() const {
@@ -68,6 +74,9 @@ class MetadataImage {
   const ConfigMap& node_configs() const { return node_configs_; }
 
   // ---- changes, by the metadata room alone
+  // What follows is of the log up to here.
+  void set_version(Offset version) { version_ = version; }
+  void start_at(Offset version) { version_ = last_topic_version_ = version; }
   void put_topic(std::shared_ptr<const TopicImage> topic);
   // Null when there was none.
   std::shared_ptr<const TopicImage> remove_topic(const Uuid& id);
@@ -86,6 +95,7 @@ class MetadataImage {
   void put_feature(std::string name, int16_t level, int64_t epoch);
 
  private:
+  void replace_topic(std::shared_ptr<const TopicImage> topic);
   TopicImage* edit(const Uuid& id);
 
   std::map<std::string, std::shared_ptr<const TopicImage>, std::less<>> by_name_;
@@ -94,6 +104,9 @@ class MetadataImage {
   ConfigMap broker_configs_;
   ConfigMap node_configs_;
   Features features_;
+  uint64_t topics_version_ = 0;
+  Offset version_ = -1;
+  Offset last_topic_version_ = -1;
 };
 
 }  // namespace ackord::metadata

@@ -274,7 +274,8 @@ io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> fo
     auto led = co_await std::move(running);
     if (!led) co_return led.error();
   }
-  auto image = std::make_shared<const MetadataImage>(runner_->shard().image());
+  auto image = std::make_shared<MetadataImage>(runner_->shard().image());
+  image->start_at(runner_->partition().log_end_offset() - 1);
   OnEveryCore everywhere{environment_, [this, image](size_t core) { images_[core] = *image; }};
   co_await everywhere;
   co_return Result<void>();
@@ -563,8 +564,11 @@ OnEveryCore Service::publish(std::vector<MetadataRecord> records) {
   auto shared = std::make_shared<const std::vector<MetadataRecord>>(std::move(records));
   // Clients take notice of levels only when their epoch has grown.
   const int64_t epoch = runner_->shard().image().features().epoch;
-  return OnEveryCore{environment_,
-                     [this, shared, epoch](size_t core) { apply_to_core(core, *shared, epoch); }};
+  const Offset version = runner_->partition().log_end_offset() - 1;
+  return OnEveryCore{environment_, [this, shared, epoch, version](size_t core) {
+                       images_[core].set_version(version);
+                       apply_to_core(core, *shared, epoch);
+                     }};
 }
 
 void Service::apply_to_core(size_t core, const std::vector<MetadataRecord>& records,

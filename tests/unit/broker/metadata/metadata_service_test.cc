@@ -29,7 +29,7 @@ std::vector<int16_t> types(test::FakeLogService& logs) {
 
 TEST(MetadataService, ANewDirectoryGetsTheBootstrapRecords) {
   MetadataFixture broker;
-  EXPECT_THAT(types(broker.logs), ::testing::ElementsAre(12, 12, 12, 0));
+  EXPECT_THAT(types(broker.logs), ::testing::ElementsAre(12, 12, 12, 12, 0));
   EXPECT_EQ(broker.logs.partition(kLog, 0).topic_id().to_string(), "AAAAAAAAAAAAAAAAAAAAAQ");
   EXPECT_EQ(broker.metadata().image().features().level("transaction.version"), 2);
   EXPECT_EQ(broker.metadata().this_node().port, 9092);
@@ -43,7 +43,7 @@ TEST(MetadataService, TopicsAreThereAfterARestart) {
   EXPECT_EQ(topic->partitions, 3);
   EXPECT_EQ(broker.logs.partition("t", 2).topic_id(), topic->id);
   EXPECT_EQ(broker.logs.partition("t", 0).config().retention_ms, 5000);
-  EXPECT_THAT(types(broker.logs), ::testing::ElementsAre(12, 12, 12, 0, 2, 4, 3, 3, 3));
+  EXPECT_THAT(types(broker.logs), ::testing::ElementsAre(12, 12, 12, 12, 0, 2, 4, 3, 3, 3));
   broker.restart();
   const auto again = broker.metadata().image().topic("t");
   ASSERT_NE(again, nullptr);
@@ -66,7 +66,7 @@ TEST(MetadataService, ATopicGrows) {
   EXPECT_EQ(grow(3, false).error().code, ErrorCode::INVALID_PARTITIONS);
   EXPECT_EQ(broker.logs.partition("t", 2).topic_id(), topic->id);
   EXPECT_EQ(broker.logs.partition("t", 2).config().retention_ms, 5000);
-  EXPECT_THAT(types(broker.logs), ::testing::ElementsAre(12, 12, 12, 0, 2, 4, 3, 3, 3));
+  EXPECT_THAT(types(broker.logs), ::testing::ElementsAre(12, 12, 12, 12, 0, 2, 4, 3, 3, 3));
   EXPECT_EQ(broker.metadata().image().topic("t")->partitions, 3);
   broker.restart();
   EXPECT_EQ(broker.metadata().image().topic("t")->partitions, 3);
@@ -202,7 +202,7 @@ TEST(MetadataService, ValidateOnlyMakesNothing) {
   EXPECT_EQ(created[1].error, ErrorCode::INVALID_TOPIC_EXCEPTION);
   EXPECT_EQ(broker.metadata().image().topic("t"), nullptr);
   EXPECT_FALSE(broker.logs.has("t", 0));
-  EXPECT_EQ(types(broker.logs).size(), 4u);
+  EXPECT_EQ(types(broker.logs).size(), 5u);
 }
 
 TEST(MetadataService, AFolderThatCannotBeMadeFailsItsTopicAlone) {
@@ -212,7 +212,7 @@ TEST(MetadataService, AFolderThatCannotBeMadeFailsItsTopicAlone) {
   topics[0].name = "t";
   const auto created = broker.core.run(broker.metadata().create_topics(topics, false));
   EXPECT_EQ(created[0].error, ErrorCode::KAFKA_STORAGE_ERROR);
-  EXPECT_EQ(types(broker.logs).size(), 4u);
+  EXPECT_EQ(types(broker.logs).size(), 5u);
 }
 
 TEST(MetadataService, DeleteTellsListenersAndRemovesTheLogs) {

@@ -95,12 +95,13 @@ class MetadataShardTest : public ::testing::Test {
 
 TEST_F(MetadataShardTest, FirstStartFinalizesTheFeatures) {
   run(Start{{.broker_id = BrokerId(1)}, 0});
-  EXPECT_THAT(made, ElementsAre("feature metadata.version 33", "feature share.version 3",
-                                "feature transaction.version 2", "broker 1 epoch 3"));
+  EXPECT_THAT(made, ElementsAre("feature group.version 1", "feature metadata.version 33",
+                                "feature share.version 3", "feature transaction.version 2",
+                                "broker 1 epoch 4"));
   EXPECT_EQ(shard.image().features().level("share.version"), 3);
-  EXPECT_EQ(shard.image().features().level("group.version"), 0);
-  EXPECT_EQ(shard.image().features().epoch, 2);
-  EXPECT_EQ(shard.hard().broker_epoch, 3);
+  EXPECT_EQ(shard.image().features().level("group.version"), 1);
+  EXPECT_EQ(shard.image().features().epoch, 3);
+  EXPECT_EQ(shard.hard().broker_epoch, 4);
 }
 
 TEST_F(MetadataShardTest, LaterStartsKeepTheLevels) {
