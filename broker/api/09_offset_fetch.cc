@@ -88,14 +88,22 @@ void add_all(const metadata::MetadataService& metadata, const group::FetchedOffs
   }
 }
 
+// On whose behalf (version 9).
+struct Fetcher {
+  std::optional<std::string> member;
+  int32_t epoch = -1;
+};
+
 io::Task<Group> fetch(RequestContext& context, GroupId group, std::optional<Topics> topics,
-                      bool require_stable) {
+                      Fetcher fetcher, bool require_stable) {
   const metadata::MetadataService& metadata = context.services.metadata;
   const bool by_id = context.api_version >= kFirstWithTopicIds;
   Plan planned;
   planned.out.group_id = group;
   group::OffsetsToFetch ask;
   ask.group = std::move(group);
+  ask.member = std::move(fetcher.member);
+  ask.member_epoch = fetcher.epoch;
   if (topics) {
     plan(metadata, *topics, by_id, planned);
     ask.partitions = std::move(planned.partitions);
@@ -152,13 +160,17 @@ io::Task<OffsetFetchResponse> handle(RequestContext& context, OffsetFetchRequest
   if (context.api_version < kFirstWithGroups) {
     std::optional<Topics> topics;
     if (request.topics) topics = modern(*request.topics);
-    auto fetching = fetch(context, request.group_id, std::move(topics), request.require_stable);
+    auto fetching = fetch(context, request.group_id, std::move(topics), {}, request.require_stable);
     Group group = co_await std::move(fetching);
     co_return single(std::move(group), context.api_version);
   }
   std::vector<io::Task<Group>> tasks;
-  for (const auto& group : request.groups)
-    tasks.push_back(fetch(context, group.group_id, group.topics, request.require_stable));
+  for (const auto& group : request.groups) {
+    Fetcher fetcher{std::nullopt, group.member_epoch};
+    if (group.member_id) fetcher.member = group.member_id->str();
+    tasks.push_back(
+        fetch(context, group.group_id, group.topics, std::move(fetcher), request.require_stable));
+  }
   auto all = io::when_all(std::move(tasks));
   OffsetFetchResponse response;
   response.groups = co_await std::move(all);

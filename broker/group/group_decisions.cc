@@ -1,4 +1,8 @@
 // What GroupShard decides about groups of any kind: lists, descriptions, deletion.
+#include <algorithm>
+#include <iterator>
+
+#include "broker/group/consumer_records.h"
 #include "broker/group/group_shard.h"
 
 namespace ackord::group {
@@ -7,7 +11,11 @@ GroupShard::Outcome<std::vector<ListedGroup>> GroupShard::decide(const ListGroup
   for_each<ShareGroup>([&groups](const std::string& id, const ShareGroup& group) {
     groups.push_back({GroupId(id), "share", std::string(name_of(group.state())), "share"});
   });
-  hard_.offsets.for_each_group([&groups](const std::string& id) {
+  for_each<ConsumerGroup>([&groups](const std::string& id, const ConsumerGroup& group) {
+    groups.push_back({GroupId(id), "consumer", std::string(name_of(group.state())), "consumer"});
+  });
+  hard_.offsets.for_each_group([&](const std::string& id) {
+    if (hard_.groups.contains(id)) return;
     groups.push_back({GroupId(id), "", std::string(name_of(ShareGroupState::kEmpty)), "classic"});
   });
   return Outcome<std::vector<ListedGroup>>::answer(std::move(groups));
@@ -16,14 +24,14 @@ GroupShard::Outcome<std::vector<ListedGroup>> GroupShard::decide(const ListGroup
 GroupShard::Outcome<DescribedClassicGroup> GroupShard::decide(const DescribeClassicGroup& op,
                                                               io::Now) const {
   DescribedClassicGroup answer;
-  if (hard_.offsets.holds(op.group.sv())) {
+  const bool other = hard_.groups.contains(op.group.sv());
+  if (!other && hard_.offsets.holds(op.group.sv())) {
     answer.state = name_of(ShareGroupState::kEmpty);
   } else {
     answer.error = ErrorCode::GROUP_ID_NOT_FOUND;
     answer.state = name_of(ShareGroupState::kDead);
-    const bool share = share_group(op.group.sv()) != nullptr;
     answer.message =
-        "Group " + op.group.str() + (share ? " is not a classic group." : " not found.");
+        "Group " + op.group.str() + (other ? " is not a classic group." : " not found.");
   }
   return Outcome<DescribedClassicGroup>::answer(std::move(answer));
 }
@@ -34,11 +42,18 @@ GroupShard::Outcome<BeginDeletion::Reply> GroupShard::decide(const BeginDeletion
   const std::string id = op.group.str();
   const ShareGroup* group = share_group(id);
   if (group == nullptr) {
-    if (!hard_.offsets.holds(id))
+    const ConsumerGroup* consumers = consumer_group(id);
+    if (consumers == nullptr && !hard_.offsets.holds(id))
       return Decision::answer({ErrorCode::GROUP_ID_NOT_FOUND, true, {}});
+    if (consumers != nullptr && consumers->state() != ConsumerGroupState::kEmpty)
+      return Decision::answer({ErrorCode::NON_EMPTY_GROUP, true, {}});
     std::vector<Record> records;
     for (const TopicPartition& partition : hard_.offsets.held(id))
       records.emplace_back(offset_tombstone(id, partition));
+    if (consumers != nullptr) {
+      auto tombstones = consumer_group_tombstones(id, *consumers);
+      std::move(tombstones.begin(), tombstones.end(), std::back_inserter(records));
+    }
     return Decision::of(std::move(records), {ErrorCode::NONE, true, {}});
   }
   if (group->state() != ShareGroupState::kEmpty)

@@ -45,7 +45,32 @@ struct ExpiryChecked {
   std::string after;  // the groups up to this one have been seen
 };
 
+// The member must have given partitions up by then.
+struct RevocationBegun {
+  MemberKey member;
+  int64_t deadline_ms = 0;
+};
+// The time of a member of a consumer group is over; it goes with the next FenceConsumers.
+struct FencingBegun {
+  enum class Why : int8_t { kSession, kRevocation };
+  MemberKey member;
+  Why why = Why::kSession;
+};
+// A consumer group's metadata hash is right for this version of the topics.
+struct TopicsChecked {
+  std::string group;
+  uint64_t version = 0;
+};
+struct ResolutionBegun {
+  std::string group;
+};
+struct ResolutionEnded {
+  std::string group;
+};
+using ConsumerEffect =
+    std::variant<RevocationBegun, FencingBegun, TopicsChecked, ResolutionBegun, ResolutionEnded>;
+
 using GroupEffect = std::variant<SessionRenewed, InitializationBegun, GuardGiven, GuardDropped,
-                                 StateChangeBegun, StateChangeEnded, ExpiryChecked>;
+                                 StateChangeBegun, StateChangeEnded, ExpiryChecked, ConsumerEffect>;
 
 }  // namespace ackord::group

@@ -37,7 +37,7 @@ struct ShareInitializationEnded {
 // Members that have no session (after loading) get one.
 struct StartSessions {
   struct Reply {};
-  std::map<std::string, int32_t, std::less<>> timeouts_ms;  // by group
+  std::map<std::string, int32_t, std::less<>> timeouts_ms;  // by share or consumer group
 };
 struct RemovedTopic {
   TopicName name;
@@ -76,7 +76,10 @@ struct CommitOffsets {
   OffsetsToCommit commit;
 };
 struct FetchOffsets {
-  using Reply = FetchedOffsets;
+  struct Reply {
+    ErrorCode error = ErrorCode::NONE;
+    FetchedOffsets offsets;
+  };
   OffsetsToFetch fetch;
 };
 struct DeleteOffsets {

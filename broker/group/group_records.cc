@@ -4,13 +4,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "protocol/generated/consumer_group_current_member_assignment_key.h"
-#include "protocol/generated/consumer_group_member_metadata_key.h"
-#include "protocol/generated/consumer_group_metadata_key.h"
-#include "protocol/generated/consumer_group_partition_metadata_key.h"
-#include "protocol/generated/consumer_group_regular_expression_key.h"
-#include "protocol/generated/consumer_group_target_assignment_member_key.h"
-#include "protocol/generated/consumer_group_target_assignment_metadata_key.h"
 #include "protocol/generated/group_metadata_key.h"
 #include "protocol/generated/legacy_offset_commit_key.h"
 #include "protocol/generated/legacy_offset_commit_value.h"
@@ -137,6 +130,19 @@ Result<std::optional<GroupRecord>> decode(std::span<const std::byte> key,
       return decode_as<ShareGroupCurrentMemberAssignment>(in, value);
     case ShareGroupStatePartitionMetadata::Key::kApiKey:
       return decode_as<ShareGroupStatePartitionMetadata>(in, value);
+    case ConsumerGroupCurrentMemberAssignment::Key::kApiKey:
+      return decode_as<ConsumerGroupCurrentMemberAssignment>(in, value);
+    case ConsumerGroupMemberMetadata::Key::kApiKey:
+      return decode_as<ConsumerGroupMemberMetadata>(in, value);
+    case ConsumerGroupMetadata::Key::kApiKey: return decode_as<ConsumerGroupMetadata>(in, value);
+    case ConsumerGroupPartitionMetadata::Key::kApiKey:
+      return decode_as<ConsumerGroupPartitionMetadata>(in, value);
+    case ConsumerGroupRegularExpression::Key::kApiKey:
+      return decode_as<ConsumerGroupRegularExpression>(in, value);
+    case ConsumerGroupTargetAssignmentMember::Key::kApiKey:
+      return decode_as<ConsumerGroupTargetAssignmentMember>(in, value);
+    case ConsumerGroupTargetAssignmentMetadata::Key::kApiKey:
+      return decode_as<ConsumerGroupTargetAssignmentMetadata>(in, value);
     default: return std::optional<GroupRecord>();
   }
 }
@@ -151,15 +157,13 @@ template <class... Key>
 constexpr std::array<KeyType, sizeof...(Key)> types_of() {
   return {{{Key::kApiKey, Key::kName}...}};
 }
-// Groups that another broker coordinated: classic ones, those of KIP-848 and of KIP-1071.
-constexpr auto kUnserved = types_of<
-    protocol::ConsumerGroupCurrentMemberAssignmentKey, protocol::ConsumerGroupMemberMetadataKey,
-    protocol::ConsumerGroupMetadataKey, protocol::ConsumerGroupPartitionMetadataKey,
-    protocol::ConsumerGroupRegularExpressionKey, protocol::ConsumerGroupTargetAssignmentMemberKey,
-    protocol::ConsumerGroupTargetAssignmentMetadataKey, protocol::GroupMetadataKey,
-    protocol::StreamsGroupCurrentMemberAssignmentKey, protocol::StreamsGroupMemberMetadataKey,
-    protocol::StreamsGroupMetadataKey, protocol::StreamsGroupTargetAssignmentMemberKey,
-    protocol::StreamsGroupTargetAssignmentMetadataKey, protocol::StreamsGroupTopologyKey>();
+// Groups that another broker coordinated: classic ones and those of KIP-1071.
+constexpr auto kUnserved =
+    types_of<protocol::GroupMetadataKey, protocol::StreamsGroupCurrentMemberAssignmentKey,
+             protocol::StreamsGroupMemberMetadataKey, protocol::StreamsGroupMetadataKey,
+             protocol::StreamsGroupTargetAssignmentMemberKey,
+             protocol::StreamsGroupTargetAssignmentMetadataKey,
+             protocol::StreamsGroupTopologyKey>();
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// The records of `__consumer_offsets` that this room knows: offsets (types 0, 1) and share groups
-// (types 10-15). Key: int16 type, then the key's schema. Value: int16 version, then the value's
-// schema. Source: semantics A.4, D.3.
+// The records of `__consumer_offsets` that this room knows: offsets (types 0, 1), consumer groups
+// (types 3-8, 16) and share groups (types 10-15). Key: int16 type, then the key's schema. Value:
+// int16 version, then the value's schema. Source: semantics A.4, D.2, D.3.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,20 @@
 #include <variant>
 
 #include "broker/log/types.h"
+#include "protocol/generated/consumer_group_current_member_assignment_key.h"
+#include "protocol/generated/consumer_group_current_member_assignment_value.h"
+#include "protocol/generated/consumer_group_member_metadata_key.h"
+#include "protocol/generated/consumer_group_member_metadata_value.h"
+#include "protocol/generated/consumer_group_metadata_key.h"
+#include "protocol/generated/consumer_group_metadata_value.h"
+#include "protocol/generated/consumer_group_partition_metadata_key.h"
+#include "protocol/generated/consumer_group_partition_metadata_value.h"
+#include "protocol/generated/consumer_group_regular_expression_key.h"
+#include "protocol/generated/consumer_group_regular_expression_value.h"
+#include "protocol/generated/consumer_group_target_assignment_member_key.h"
+#include "protocol/generated/consumer_group_target_assignment_member_value.h"
+#include "protocol/generated/consumer_group_target_assignment_metadata_key.h"
+#include "protocol/generated/consumer_group_target_assignment_metadata_value.h"
 #include "protocol/generated/offset_commit_key.h"
 #include "protocol/generated/offset_commit_value.h"
 #include "protocol/generated/share_group_current_member_assignment_key.h"
@@ -56,10 +70,32 @@ using ShareGroupStatePartitionMetadata =
     KeyedRecord<protocol::ShareGroupStatePartitionMetadataKey,
                 protocol::ShareGroupStatePartitionMetadataValue>;
 
+using ConsumerGroupCurrentMemberAssignment =
+    KeyedRecord<protocol::ConsumerGroupCurrentMemberAssignmentKey,
+                protocol::ConsumerGroupCurrentMemberAssignmentValue>;
+using ConsumerGroupMemberMetadata = KeyedRecord<protocol::ConsumerGroupMemberMetadataKey,
+                                                protocol::ConsumerGroupMemberMetadataValue>;
+using ConsumerGroupMetadata =
+    KeyedRecord<protocol::ConsumerGroupMetadataKey, protocol::ConsumerGroupMetadataValue>;
+using ConsumerGroupPartitionMetadata = KeyedRecord<protocol::ConsumerGroupPartitionMetadataKey,
+                                                   protocol::ConsumerGroupPartitionMetadataValue>;
+using ConsumerGroupRegularExpression = KeyedRecord<protocol::ConsumerGroupRegularExpressionKey,
+                                                   protocol::ConsumerGroupRegularExpressionValue>;
+using ConsumerGroupTargetAssignmentMember =
+    KeyedRecord<protocol::ConsumerGroupTargetAssignmentMemberKey,
+                protocol::ConsumerGroupTargetAssignmentMemberValue>;
+using ConsumerGroupTargetAssignmentMetadata =
+    KeyedRecord<protocol::ConsumerGroupTargetAssignmentMetadataKey,
+                protocol::ConsumerGroupTargetAssignmentMetadataValue>;
+
 using GroupRecord =
     std::variant<OffsetCommit, ShareGroupMemberMetadata, ShareGroupMetadata,
                  ShareGroupTargetAssignmentMetadata, ShareGroupTargetAssignmentMember,
-                 ShareGroupCurrentMemberAssignment, ShareGroupStatePartitionMetadata>;
+                 ShareGroupCurrentMemberAssignment, ShareGroupStatePartitionMetadata,
+                 ConsumerGroupCurrentMemberAssignment, ConsumerGroupMemberMetadata,
+                 ConsumerGroupMetadata, ConsumerGroupPartitionMetadata,
+                 ConsumerGroupRegularExpression, ConsumerGroupTargetAssignmentMember,
+                 ConsumerGroupTargetAssignmentMetadata>;
 
 OffsetCommit offset_tombstone(std::string_view group, const TopicPartition& partition);
 

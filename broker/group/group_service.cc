@@ -50,6 +50,9 @@ io::Task<Result<void>> GroupServiceImpl::sweep_here(Runner& runner) {
   for (const std::string& group : runner.shard().share_groups()) {
     sessions.timeouts_ms[group] = limits_of(group).session_timeout_ms;
   }
+  for (const std::string& group : runner.shard().consumer_groups()) {
+    sessions.timeouts_ms[group] = consumer_limits_of(group).session_timeout_ms;
+  }
   TopicsRemoved removed;
   for (const RemovedTopic& topic : runner.shard().held_topics()) {
     const auto by_name = metadata_.image().topic(topic.name.sv());

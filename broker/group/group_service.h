@@ -70,6 +70,47 @@ class ShareStateKeeper {
   virtual io::Task<ErrorCode> remove(GroupId group, Uuid topic_id, int32_t partition) = 0;
 };
 
+// ---- consumer groups
+
+struct ConsumerHeartbeat {
+  GroupId group;
+  std::string member;
+  int32_t epoch = 0;  // 0 joins, -1 leaves, -2 leaves for a while (a static member)
+  std::optional<std::string> instance;
+  std::optional<std::string> rack;
+  int32_t rebalance_timeout_ms = -1;                  // -1: as before
+  std::optional<std::vector<TopicName>> topics;       // absent: as before
+  std::optional<std::string> regex;                   // absent: as before; "" takes it away
+  std::optional<std::string> assignor;                // absent: as before
+  std::optional<std::vector<TopicPartitions>> owned;  // absent: not said
+  std::string client_id;
+  std::string client_host;
+};
+using ConsumerHeartbeatReply = ShareHeartbeatReply;
+
+struct DescribedConsumerMember {
+  std::string id;
+  std::optional<std::string> instance;
+  std::optional<std::string> rack;
+  int32_t epoch = 0;
+  std::string client_id;
+  std::string client_host;
+  std::vector<std::string> topics;
+  std::string regex;
+  std::vector<TopicPartitions> assigned;  // also what it is to give up
+  std::vector<TopicPartitions> target;
+  bool classic = false;  // it speaks the classic protocol
+};
+struct DescribedConsumerGroup {
+  ErrorCode error = ErrorCode::NONE;  // GROUP_ID_NOT_FOUND
+  std::string message;
+  std::string state;
+  int32_t epoch = 0;
+  int32_t assignment_epoch = 0;
+  std::string assignor;
+  std::vector<DescribedConsumerMember> members;
+};
+
 // ---- offsets
 
 struct OffsetToCommit {
@@ -118,6 +159,9 @@ struct OffsetsToFetch {
   GroupId group;
   // Absent: all that are committed.
   std::optional<std::vector<TopicPartition>> partitions;
+  // On whose behalf; absent, with a negative epoch: on nobody's. Of consumer groups alone.
+  std::optional<std::string> member;
+  int32_t member_epoch = -1;
 };
 // In the order asked for; by topic and partition where all were.
 using FetchedOffsets = std::vector<std::pair<TopicPartition, CommittedOffset>>;
@@ -127,9 +171,9 @@ using FetchedOffsets = std::vector<std::pair<TopicPartition, CommittedOffset>>;
 // Texts are Kafka's, as tools show them.
 struct ListedGroup {
   GroupId group;
-  std::string protocol_type;  // "share"; "" for a group that has only offsets
+  std::string protocol_type;  // "share", "consumer"; "" for a group that has only offsets
   std::string state;          // "Empty", "Stable"
-  std::string type;           // "classic", "share"
+  std::string type;           // "classic", "consumer", "share"
   friend bool operator==(const ListedGroup&, const ListedGroup&) = default;
 };
 // As DescribeGroups shows it, which knows classic groups alone.
@@ -171,11 +215,17 @@ class GroupService {
   virtual io::Task<DeletedShareOffsets> delete_share_offsets(GroupId group,
                                                              std::vector<Uuid> topics) = 0;
 
+  // One ConsumerGroupHeartbeat whose fields are well-formed. GROUP_ID_NOT_FOUND,
+  // UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID,
+  // GROUP_MAX_SIZE_REACHED, INVALID_REGULAR_EXPRESSION.
+  virtual io::Task<ConsumerHeartbeatReply> consumer_heartbeat(ConsumerHeartbeat heartbeat) = 0;
+  virtual io::Task<DescribedConsumerGroup> describe_consumer_group(GroupId group) = 0;
+
   // Stages offsets in the producer's transaction; all or none. The partition must be in the
   // transaction already (the caller has enlisted or verified it, and hands in the guard of
   // begin_txn_offset_commit()). GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION), UNKNOWN_MEMBER_ID,
   // INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH; INVALID_TXN_STATE when the guard does not
-  // hold any more.
+  // hold any more; for members of consumer groups STALE_MEMBER_EPOCH (ILLEGAL_GENERATION).
   virtual io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
                                                 std::optional<uint64_t> guard) = 0;
   // A token that txn_offset_commit() must bring when the producer has no transaction open on the
@@ -184,9 +234,10 @@ class GroupService {
   virtual io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
       GroupId group, log::ProducerStamp producer) = 0;
   // Commits outside any transaction. All or none. GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION),
-  // UNKNOWN_MEMBER_ID.
+  // UNKNOWN_MEMBER_ID; for members of consumer groups STALE_MEMBER_EPOCH, UNSUPPORTED_VERSION.
   virtual io::Task<ErrorCode> commit_offsets(OffsetsToCommit commit) = 0;
-  // A group that is not known has nothing committed.
+  // A group that is not known has nothing committed. Of consumer groups: UNKNOWN_MEMBER_ID,
+  // STALE_MEMBER_EPOCH (ILLEGAL_GENERATION).
   virtual io::Task<Result<FetchedOffsets>> fetch_offsets(OffsetsToFetch fetch) = 0;
 
   // ---- groups of any kind

@@ -1,5 +1,5 @@
 // GroupServiceImpl: GroupService on the shards of this process. Its members are in
-// {group,share,offset}_service.cc, by subject; nobody else includes this.
+// {group,share,consumer,offset}_service.cc, by subject; nobody else includes this.
 #pragma once
 
 #include <memory>
@@ -26,6 +26,11 @@ class GroupServiceImpl final : public GroupService {
             environment, log, std::string(metadata::kOffsetsTopic), [this] { return make_topic(); },
             [retention = retention_of(metadata.broker_config())](int32_t) {
               return GroupShard(retention);
+            },
+            [this](int32_t, Runner& runner) {
+              runner.on_tick([this, &runner](const GroupShard::TickReply& tick) {
+                fence_consumers(runner, tick);
+              });
             }) {
     metadata_.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
   }
@@ -41,6 +46,8 @@ class GroupServiceImpl final : public GroupService {
                                                     std::vector<ShareOffset> offsets) override;
   io::Task<DeletedShareOffsets> delete_share_offsets(GroupId group,
                                                      std::vector<Uuid> topics) override;
+  io::Task<ConsumerHeartbeatReply> consumer_heartbeat(ConsumerHeartbeat heartbeat) override;
+  io::Task<DescribedConsumerGroup> describe_consumer_group(GroupId group) override;
   io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
                                         std::optional<uint64_t> guard) override;
   io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
@@ -66,6 +73,11 @@ class GroupServiceImpl final : public GroupService {
   io::Task<Result<ShareHeartbeatDecision>> heartbeat_here(Runner& runner, ShareHeartbeat heartbeat);
   io::Task<void> initialize_here(Runner& runner, GroupId group, int32_t state_epoch,
                                  std::vector<ShareInitialization> work);
+  io::Task<Result<ConsumerHeartbeatDecision>> consumer_heartbeat_here(Runner& runner,
+                                                                      ConsumerHeartbeat heartbeat);
+  io::Task<void> resolve_here(Runner& runner, GroupId group, std::vector<std::string> patterns);
+  void fence_consumers(Runner& runner, const GroupShard::TickReply& tick);
+  io::Task<void> fence_here(Runner& runner, std::string group, std::vector<std::string> members);
   io::Task<Result<Verdict>> commit_here(Runner& runner, TxnOffsetCommit commit,
                                         std::optional<uint64_t> guard);
   io::Task<Result<Verdict>> write_marker_here(Runner& runner, log::EndMarker marker);
@@ -77,6 +89,9 @@ class GroupServiceImpl final : public GroupService {
   std::vector<SubscribedTopic> topics_of(const GroupShard& shard,
                                          const ShareHeartbeat& heartbeat) const;
   ShareGroupLimits limits_of(std::string_view group) const;
+  ConsumerGroupLimits consumer_limits_of(std::string_view group) const;
+  // As the core sees them that it is called on.
+  TopicView topics_here() const;
 
   // Runs the operation on the group's shard.
   template <class Op>

@@ -61,6 +61,8 @@ void GroupShard::apply(const Record& record, const coordinator::RecordContext& c
       [&](const auto& r) {
         if constexpr (std::is_same_v<std::decay_t<decltype(r)>, OffsetCommit>) {
           hard_.offsets.apply(r, context);
+        } else if constexpr (requires(ConsumerGroup& group) { group.apply(r); }) {
+          apply_to_consumer_group(r);
         } else {
           apply_to_share_group(r);
         }
@@ -81,6 +83,9 @@ void GroupShard::drop_guard(ProducerId producer) {
 void GroupShard::apply_soft(const Effect& effect) {
   if (const auto* session = std::get_if<SessionRenewed>(&effect)) {
     soft_.sessions.set(session->member, session->deadline_ms);
+    const auto fenced = soft_.fencing.find(session->member);
+    if (fenced != soft_.fencing.end() && fenced->second == FencingBegun::Why::kSession)
+      soft_.fencing.erase(fenced);
   } else if (const auto* begun = std::get_if<InitializationBegun>(&effect)) {
     soft_.initializations[begun->group][begun->partition] = begun->deadline_ms;
   } else if (const auto* guard = std::get_if<GuardGiven>(&effect)) {
@@ -92,6 +97,8 @@ void GroupShard::apply_soft(const Effect& effect) {
     soft_.state_changes.insert(deletion->group);
   } else if (const auto* ended = std::get_if<StateChangeEnded>(&effect)) {
     soft_.state_changes.erase(ended->group);
+  } else if (const auto* consumer = std::get_if<ConsumerEffect>(&effect)) {
+    apply_consumer_effect(*consumer);
   } else {
     soft_.expiry = std::get<ExpiryChecked>(effect);
   }
@@ -103,6 +110,7 @@ std::optional<int64_t> GroupShard::next_deadline() const {
     if (deadline) first = first ? std::min(*first, *deadline) : *deadline;
   };
   add(soft_.sessions.earliest());
+  add(soft_.revocations.earliest());
   add(soft_.guard_deadlines.earliest());
   if (!hard_.offsets.empty()) add(soft_.expiry.next_ms);
   return first;
@@ -139,8 +147,9 @@ GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator:
                                                               io::Now now) const {
   Outcome<TickReply> outcome;
   std::map<std::string, std::vector<std::string>> expired;
-  for (const MemberKey& key : soft_.sessions.due(now.steady_ms))
-    expired[key.group].push_back(key.member);
+  for (const MemberKey& key : soft_.sessions.due(now.steady_ms)) {
+    if (share_group(key.group) != nullptr) expired[key.group].push_back(key.member);
+  }
   for (const auto& [id, members] : expired) {
     const ShareGroup& group = std::get<ShareGroup>(hard_.groups.at(id));
     // The topics are not at hand here. A hash that is out of date is set right by the next
@@ -149,6 +158,7 @@ GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator:
     outcome.batches.push_back(
         {remove_members(id, group, members, hash), std::nullopt, std::nullopt});
   }
+  begin_fencing(now, outcome);
   for (const ProducerId producer : soft_.guard_deadlines.due(now.steady_ms)) {
     outcome.effects.emplace_back(GuardDropped{producer});
   }

@@ -16,6 +16,8 @@
 
 #include "broker/coordinator/shard.h"
 #include "broker/group/committed_offsets.h"
+#include "broker/group/consumer_group.h"
+#include "broker/group/consumer_operations.h"
 #include "broker/group/deadlines.h"
 #include "broker/group/group_effects.h"
 #include "broker/group/group_operations.h"
@@ -31,13 +33,16 @@ struct OffsetRetention {
 };
 
 // One kind per name.
-using Group = std::variant<ShareGroup>;
+using Group = std::variant<ShareGroup, ConsumerGroup>;
 
 class GroupShard {
  public:
   using Record = GroupRecord;
   using Effect = GroupEffect;
-  struct TickReply {};
+  struct TickReply {
+    // By group: members of consumer groups whose time is over, for FenceConsumers.
+    std::map<std::string, std::set<std::string>> fence_consumers;
+  };
   template <class Reply>
   using Outcome = coordinator::Outcome<GroupShard, Reply>;
 
@@ -77,10 +82,14 @@ class GroupShard {
   Outcome<BeginDeleteShareOffsets::Reply> decide(const BeginDeleteShareOffsets& op,
                                                  io::Now now) const;
   Outcome<EndDeleteShareOffsets::Reply> decide(const EndDeleteShareOffsets& op, io::Now now) const;
+  Outcome<ConsumerHeartbeatDecision> decide(const ConsumerHeartbeatOp& op, io::Now now) const;
+  Outcome<PatternsResolved::Reply> decide(const PatternsResolved& op, io::Now now) const;
+  Outcome<FenceConsumers::Reply> decide(const FenceConsumers& op, io::Now now) const;
+  Outcome<DescribedConsumerGroup> decide(const DescribeConsumerGroup& op, io::Now now) const;
   Outcome<std::optional<uint64_t>> decide(const BeginTxnOffsetCommit& op, io::Now now) const;
   Outcome<Verdict> decide(const TxnOffsetCommitOp& op, io::Now now) const;
   Outcome<Verdict> decide(const CommitOffsets& op, io::Now now) const;
-  Outcome<FetchedOffsets> decide(const FetchOffsets& op, io::Now now) const;
+  Outcome<FetchOffsets::Reply> decide(const FetchOffsets& op, io::Now now) const;
   Outcome<Verdict> decide(const DeleteOffsets& op, io::Now now) const;
   Outcome<Verdict> decide(const WriteMarker& op, io::Now now) const;
   Outcome<std::vector<ListedGroup>> decide(const ListGroups& op, io::Now now) const;
@@ -95,6 +104,10 @@ class GroupShard {
   // Null when there is none of that name, or of another kind.
   const ShareGroup* share_group(std::string_view group) const { return find<ShareGroup>(group); }
   std::vector<std::string> share_groups() const;
+  const ConsumerGroup* consumer_group(std::string_view group) const {
+    return find<ConsumerGroup>(group);
+  }
+  std::vector<std::string> consumer_groups() const;
   std::set<std::string, std::less<>> subscribed_topics(std::string_view group) const;
   // Topics that groups hold state or offsets for. An id is zero where the record has none.
   std::set<RemovedTopic> held_topics() const;
@@ -110,6 +123,10 @@ class GroupShard {
   };
   struct SoftState {
     Deadlines<MemberKey> sessions;
+    // Of consumer groups: who must give up partitions, and who is about to be fenced.
+    Deadlines<MemberKey> revocations;
+    std::map<MemberKey, FencingBegun::Why> fencing;
+    std::map<std::string, ConsumerGroupSoftState, std::less<>> consumer_groups;
     std::map<std::string, std::map<TopicIdPartition, int64_t>, std::less<>> initializations;
     std::map<ProducerId, Guard> guards;
     Deadlines<ProducerId> guard_deadlines;
@@ -144,13 +161,25 @@ class GroupShard {
   bool is_taken(std::string_view id) const {
     return hard_.groups.find(id) != hard_.groups.end() || hard_.offsets.holds(id);
   }
+  // ---- consumer groups
+  template <class ConsumerRecord>
+  void apply_to_consumer_group(const ConsumerRecord& record);
+  void drop_revocation(const MemberKey& member);
+  void drop_consumer(const MemberKey& member);
+  void apply_consumer_effect(const ConsumerEffect& effect);
+  void begin_fencing(io::Now now, Outcome<TickReply>& outcome) const;
+  void start_consumer_sessions(const StartSessions& op, io::Now now,
+                               Outcome<StartSessions::Reply>& outcome) const;
+  ErrorCode check_consumer_committer(const ConsumerGroup& group, const OffsetsToCommit& commit,
+                                     bool in_transaction) const;
+  ErrorCode check_consumer_fetcher(const OffsetsToFetch& fetch) const;
 
   template <class ShareRecord>
   void apply_to_share_group(const ShareRecord& record);
   void drop_soft(const std::string& group, const ShareGroup& now);
   void drop_guard(ProducerId producer);
   ErrorCode check_state_change(const std::string& id, std::string& message) const;
-  ErrorCode check_committer(const OffsetsToCommit& commit) const;
+  ErrorCode check_committer(const OffsetsToCommit& commit, bool in_transaction) const;
   ErrorCode check_commit(const TxnOffsetCommitOp& op) const;
   CommittedOffset committed_offset(std::string_view group, const TopicPartition& partition) const;
   bool guard_holds(const TxnOffsetCommitOp& op) const;

@@ -68,10 +68,14 @@ bool GroupShard::guard_holds(const TxnOffsetCommitOp& op) const {
 }
 
 // A group that only holds offsets has no members, and none can speak for it.
-ErrorCode GroupShard::check_committer(const OffsetsToCommit& commit) const {
+ErrorCode GroupShard::check_committer(const OffsetsToCommit& commit, bool in_transaction) const {
+  if (const ConsumerGroup* group = consumer_group(commit.group.sv()))
+    return check_consumer_committer(*group, commit, in_transaction);
   if (share_group(commit.group.sv()) != nullptr) return ErrorCode::GROUP_ID_NOT_FOUND;
   const OffsetCommitter& committer = commit.committer;
-  if (committer.is_nobody()) return ErrorCode::NONE;
+  // Outside a transaction a negative generation is enough to speak for a group without members.
+  if (in_transaction ? committer.is_nobody() : committer.generation_or_member_epoch < 0)
+    return ErrorCode::NONE;
   // A negative generation makes a group of a name that is not known.
   if (committer.generation_or_member_epoch < 0 || hard_.offsets.holds(commit.group.sv()))
     return ErrorCode::UNKNOWN_MEMBER_ID;
@@ -85,7 +89,7 @@ ErrorCode GroupShard::check_commit(const TxnOffsetCommitOp& op) const {
   if (op.known && producer.epoch < op.known->producer.epoch)
     return ErrorCode::INVALID_PRODUCER_EPOCH;
   if (!guard_holds(op)) return ErrorCode::INVALID_TXN_STATE;
-  return check_committer(op.commit.commit);
+  return check_committer(op.commit.commit, true);
 }
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const TxnOffsetCommitOp& op, io::Now now) const {
@@ -102,13 +106,7 @@ GroupShard::Outcome<Verdict> GroupShard::decide(const TxnOffsetCommitOp& op, io:
 }
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const CommitOffsets& op, io::Now now) const {
-  // Outside a transaction a negative generation is enough to speak for a group without members.
-  OffsetsToCommit whose;
-  whose.group = op.commit.group;
-  whose.committer = op.commit.committer;
-  whose.knows_group_id_not_found = op.commit.knows_group_id_not_found;
-  if (whose.committer.generation_or_member_epoch < 0) whose.committer = {};
-  const ErrorCode error = check_committer(whose);
+  const ErrorCode error = check_committer(op.commit, false);
   if (error != ErrorCode::NONE || op.commit.offsets.empty())
     return Outcome<Verdict>::answer({error});
   return Outcome<Verdict>::of(offset_records(op.commit, now.wall_ms), Verdict{});
@@ -150,14 +148,17 @@ CommittedOffset GroupShard::committed_offset(std::string_view group,
   return answer;
 }
 
-GroupShard::Outcome<FetchedOffsets> GroupShard::decide(const FetchOffsets& op, io::Now) const {
+GroupShard::Outcome<FetchOffsets::Reply> GroupShard::decide(const FetchOffsets& op, io::Now) const {
   const std::string_view group = op.fetch.group.sv();
+  FetchOffsets::Reply answer;
+  answer.error = check_consumer_fetcher(op.fetch);
+  if (answer.error != ErrorCode::NONE)
+    return Outcome<FetchOffsets::Reply>::answer(std::move(answer));
   const std::vector<TopicPartition> asked =
       op.fetch.partitions ? *op.fetch.partitions : hard_.offsets.partitions(group);
-  FetchedOffsets answer;
   for (const TopicPartition& partition : asked)
-    answer.emplace_back(partition, committed_offset(group, partition));
-  return Outcome<FetchedOffsets>::answer(std::move(answer));
+    answer.offsets.emplace_back(partition, committed_offset(group, partition));
+  return Outcome<FetchOffsets::Reply>::answer(std::move(answer));
 }
 
 }  // namespace ackord::group

@@ -45,7 +45,11 @@ io::Task<ErrorCode> GroupServiceImpl::commit_offsets(OffsetsToCommit commit) {
 io::Task<Result<FetchedOffsets>> GroupServiceImpl::fetch_offsets(OffsetsToFetch fetch) {
   GroupId group = fetch.group;
   FetchOffsets op{std::move(fetch)};
-  return run(std::move(group), std::move(op));
+  auto running = run(std::move(group), std::move(op));
+  Result<FetchOffsets::Reply> reply = co_await std::move(running);
+  if (!reply) co_return reply.error();
+  if (reply->error != ErrorCode::NONE) co_return error(reply->error);
+  co_return std::move(reply->offsets);
 }
 
 io::Task<ErrorCode> GroupServiceImpl::delete_offsets(GroupId group,

@@ -18,7 +18,7 @@ GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartb
   if (soft_.state_changes.contains(id)) {
     decision.reply.error = ErrorCode::COORDINATOR_LOAD_IN_PROGRESS;
     decision.reply.message = "The state of group " + id + " is being changed.";
-  } else if (group == nullptr && hard_.offsets.holds(id)) {
+  } else if (group == nullptr && is_taken(id)) {
     decision.reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
     decision.reply.message = "Group " + id + " is not a share group.";
   } else if (op.heartbeat.epoch >= 0) {
@@ -80,6 +80,7 @@ GroupShard::Outcome<StartSessions::Reply> GroupShard::decide(const StartSessions
         outcome.effects.emplace_back(SessionRenewed{key, now.steady_ms + timeout->second});
     }
   });
+  start_consumer_sessions(op, now, outcome);
   return outcome;
 }
 

@@ -45,7 +45,7 @@ class Offsets : public ::testing::Test {
   }
   CommittedOffset fetch() {
     const std::vector<TopicPartition> asked{{TopicName("t"), 0}};
-    return driver_.run(FetchOffsets{{GroupId("g"), asked}}).at(0).second;
+    return driver_.run(FetchOffsets{{GroupId("g"), asked}}).offsets.at(0).second;
   }
   // Live state and a replay of the log agree.
   void expect(Offset value, bool unstable = false) {
@@ -206,12 +206,12 @@ TEST_F(Offsets, APlainCommitOfAMember) {
 TEST_F(Offsets, AllThatAreCommitted) {
   driver_.run(CommitOffsets{{GroupId("g"), {}, {offset(5, 2), offset(6, 0)}}});
   driver_.run(CommitOffsets{{GroupId("h"), {}, {offset(7, 1)}}});
-  const auto all = driver_.run(FetchOffsets{{GroupId("g"), std::nullopt}});
+  const auto all = driver_.run(FetchOffsets{{GroupId("g"), std::nullopt}}).offsets;
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].first, (TopicPartition{TopicName("t"), 0}));
   EXPECT_EQ(all[0].second.offset, 6);
   EXPECT_EQ(all[1].second.offset, 5);
-  EXPECT_THAT(driver_.run(FetchOffsets{{GroupId("unknown"), std::nullopt}}), IsEmpty());
+  EXPECT_THAT(driver_.run(FetchOffsets{{GroupId("unknown"), std::nullopt}}).offsets, IsEmpty());
 }
 
 TEST_F(Offsets, ShareGroupsHaveNone) {
