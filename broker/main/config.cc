@@ -205,6 +205,10 @@ metadata::BrokerConfig broker_config(const Config& config) {
   set(out.share_coordinator_snapshot_update_records_per_snapshot,
       "share.coordinator.snapshot.update.records.per.snapshot");
   set(out.share_batch_transaction_retention_ms, "share.batch.transaction.retention.ms");
+  set(out.share_coordinator_state_topic_prune_interval_ms,
+      "share.coordinator.state.topic.prune.interval.ms");
+  set(out.share_coordinator_cold_partition_snapshot_interval_ms,
+      "share.coordinator.cold.partition.snapshot.interval.ms");
   set(out.group_share_max_size, "group.share.max.size");
   set(out.group_share_max_share_sessions, "group.share.max.share.sessions");
   set(out.group_share_session_timeout_ms, "group.share.session.timeout.ms");

@@ -60,6 +60,8 @@ struct BrokerConfig {
   int32_t share_coordinator_state_topic_segment_bytes = 104857600;
   int32_t share_coordinator_snapshot_update_records_per_snapshot = 500;
   int64_t share_batch_transaction_retention_ms = 86400000;
+  int32_t share_coordinator_state_topic_prune_interval_ms = 300000;
+  int32_t share_coordinator_cold_partition_snapshot_interval_ms = 300000;
   int32_t group_share_max_size = 200;
   int32_t group_share_max_share_sessions = 2000;
   int32_t group_share_session_timeout_ms = 45000, group_share_min_session_timeout_ms = 45000,

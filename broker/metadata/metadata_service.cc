@@ -11,6 +11,7 @@
 #include "broker/metadata/config_resources.h"
 #include "broker/metadata/config_tables.h"
 #include "broker/metadata/every_core.h"
+#include "broker/metadata/image_listeners.h"
 #include "broker/metadata/metadata_shard.h"
 #include "broker/metadata/metadata_snapshot.h"
 #include "broker/metadata/snapshot_taker.h"
@@ -156,7 +157,10 @@ class Service : public MetadataService {
   }
 
   void on_topic_removed(std::function<void(const TopicImage&)> listener) override {
-    listeners_.push_back(std::move(listener));
+    listeners_.topic_removed.push_back(std::move(listener));
+  }
+  void on_group_config_changed(std::function<void(std::string_view)> listener) override {
+    listeners_.group_config_changed.push_back(std::move(listener));
   }
 
  private:
@@ -193,8 +197,6 @@ class Service : public MetadataService {
   io::Task<Result<void>> features_at_home(UpdateFeatures op);
   io::Task<Result<ProducerId>> producer_id_at_home();
   OnEveryCore publish(std::vector<MetadataRecord> records);
-  void apply_to_core(size_t core, const std::vector<MetadataRecord>& records,
-                     int64_t features_epoch);
 
   io::Environment& environment_;
   log::LogService& logs_;
@@ -206,7 +208,7 @@ class Service : public MetadataService {
   Turns turns_;
   bool storage_failed_ = false;        // a topic's records may be lost; until the next start
   std::vector<MetadataImage> images_;  // by core; each touched by its core alone
-  std::vector<std::function<void(const TopicImage&)>> listeners_;
+  ImageListeners listeners_;
 };
 
 // ---- start-up
@@ -567,24 +569,8 @@ OnEveryCore Service::publish(std::vector<MetadataRecord> records) {
   const Offset version = runner_->partition().log_end_offset() - 1;
   return OnEveryCore{environment_, [this, shared, epoch, version](size_t core) {
                        images_[core].set_version(version);
-                       apply_to_core(core, *shared, epoch);
+                       apply_and_tell(images_[core], *shared, settings_.node_id, epoch, listeners_);
                      }};
-}
-
-void Service::apply_to_core(size_t core, const std::vector<MetadataRecord>& records,
-                            int64_t features_epoch) {
-  MetadataImage& image = images_[core];
-  std::vector<std::shared_ptr<const TopicImage>> removed;
-  for (const MetadataRecord& record : records) {
-    if (const auto* gone = std::get_if<protocol::RemoveTopicRecord>(&record)) {
-      if (auto topic = image.remove_topic(gone->topic_id)) removed.push_back(std::move(topic));
-    } else {
-      apply_to_image(image, record, settings_.node_id, features_epoch);
-    }
-  }
-  for (const auto& topic : removed) {
-    for (const auto& listener : listeners_) listener(*topic);
-  }
 }
 
 }  // namespace

@@ -137,6 +137,8 @@ class MetadataService {
   // Told of each topic removed, on every core, after its image has changed. Registered before
   // load() only.
   virtual void on_topic_removed(std::function<void(const TopicImage&)> listener) = 0;
+  // The same of each group of which a config has changed.
+  virtual void on_group_config_changed(std::function<void(std::string_view)> listener) = 0;
 };
 
 // Kafka's partitioner of coordinators: abs(javaHash(key)) % partitions (semantics C.2, A.6).

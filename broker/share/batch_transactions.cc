@@ -268,6 +268,15 @@ std::vector<BatchTxnId> BatchTransactions::tick(io::Now now, Changes& changes) c
 
 // ---------------------------------------------------------------- changes
 
+void BatchTransactions::rewrite_live(size_t budget, Changes& changes) const {
+  for (const auto& [offset, id] : hard_.by_offset) {
+    if (budget-- == 0) return;
+    const BatchTxnRecord::Value& value = hard_.transactions.at(id).value;
+    if (value.state == BatchTxnState::ONGOING || value.state == BatchTxnState::PREPARE)
+      changes.records.push_back({id, value});
+  }
+}
+
 void BatchTransactions::apply(const BatchTxnRecord& record,
                               const coordinator::RecordContext& context) {
   const auto known = hard_.transactions.find(record.id);

@@ -51,6 +51,7 @@ class LocalShareService : public ShareService {
         letters_.accept(one.key, one.ranges);
       }
     });
+    metadata.on_group_config_changed([this](std::string_view group) { shards_.wake(group); });
     metadata.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
     for (size_t i = 0; i < environment.cores.size(); ++i) sessions_.emplace_back(session_slots_);
   }
@@ -102,6 +103,12 @@ class LocalShareService : public ShareService {
       std::vector<AcknowledgePartition> partitions);
   io::Task<void> poll(const ShareFetch& call, SessionNumber session,
                       std::vector<TopicIdPartition> partitions, ShareFetchReply& reply);
+  // Whether MinBytes are there, or an error.
+  io::Task<bool> enough_bytes(const ShareFetch& call, SessionNumber session,
+                              const std::vector<TopicIdPartition>& partitions,
+                              metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup);
+  FetchOne fetch_of(const ShareFetch& call, SessionNumber session,
+                    const TopicIdPartition& partition, TopicName topic, size_t partitions) const;
   io::Task<bool> poll_once(const ShareFetch& call, SessionNumber session,
                            const std::vector<TopicIdPartition>& partitions,
                            metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup,

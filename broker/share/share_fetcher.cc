@@ -53,34 +53,16 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     co_return out;
   }
   const int32_t index = shards_.index_of(request.key);
-  if (request.wakeup) {
-    source->on_advance().subscribe(request.wakeup);
-    auto subscribing = io::on(shards_.runner(index).core().executor,
-                              subscribe(index, request.key, request.wakeup));
-    (void)co_await std::move(subscribing);
-  }
+  auto subscribing = subscribe_all(index, request, *source);
+  co_await std::move(subscribing);
   const log::Isolation isolation = isolation_of(request.config);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    NextFetch where{request.key, source->log_start_offset(),
-                    request.config.share_partition_max_record_locks};
-    auto asking =
-        io::on(shards_.runner(index).core().executor, next_fetch(index, std::move(where)));
-    const Result<NextFetch::Reply> next = co_await std::move(asking);
-    if (!next || !next->error.ok()) {
-      out.error_code = next ? next->error.error_code : next.error().code;
+    auto asking = next_offset(index, request, *source);
+    const NextFetch::Reply next = co_await std::move(asking);
+    out.error_code = next.error.error_code;
+    if (!next.error.ok() || !next.offset || *next.offset >= bound_of(*source, isolation))
       co_return out;
-    }
-    if (next->inactive) {
-      auto activating = activate(index, request, *source);
-      const PartitionError activated = co_await std::move(activating);
-      if (!activated.ok()) {
-        out.error_code = activated.error_code;
-        co_return out;
-      }
-      continue;
-    }
-    if (!next->offset || *next->offset >= bound_of(*source, isolation)) co_return out;
-    auto reading = source->read({*next->offset, request.max_bytes, true, isolation, true});
+    auto reading = source->read({*next.offset, request.max_bytes, true, isolation, true});
     const log::ReadResult read = co_await std::move(reading);
     if (read.error == ErrorCode::OFFSET_OUT_OF_RANGE)
       continue;  // the log start has moved: NextFetch learns of it
@@ -94,7 +76,7 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     acquire.holder = request.holder;
     for (const log::BatchInfo& batch : read.batches)
       acquire.request.batches.push_back({batch.base_offset, batch.last_offset});
-    acquire.request.fetch_offset = *next->offset;
+    acquire.request.fetch_offset = *next.offset;
     acquire.request.log_start_offset = source->log_start_offset();
     acquire.request.aborted = aborted_ranges(read.batches, read.aborted);
     acquire.request.max_records = request.max_records;
@@ -117,6 +99,61 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     co_return out;
   }
   co_return out;
+}
+
+io::Task<std::optional<int64_t>> ShareFetcher::available_bytes(FetchOne request) {
+  io::Executor& executor = log_.core_of(request.source).executor;
+  auto looking = io::on(executor, available_here(std::move(request)));
+  std::optional<int64_t> bytes = co_await std::move(looking);
+  co_return bytes;
+}
+
+io::Task<std::optional<int64_t>> ShareFetcher::available_here(FetchOne request) {
+  const std::shared_ptr<log::Partition> source = log_.find(request.source);
+  if (!source) co_return std::nullopt;
+  const int32_t index = shards_.index_of(request.key);
+  auto subscribing = subscribe_all(index, request, *source);
+  co_await std::move(subscribing);
+  auto asking = next_offset(index, request, *source);
+  const NextFetch::Reply next = co_await std::move(asking);
+  if (!next.error.ok()) co_return std::nullopt;
+  const log::Isolation isolation = isolation_of(request.config);
+  if (!next.offset || *next.offset >= bound_of(*source, isolation)) co_return int64_t{0};
+  auto reading = source->read({*next.offset, request.max_bytes, true, isolation, true});
+  const log::ReadResult read = co_await std::move(reading);
+  if (read.error != ErrorCode::NONE) co_return std::nullopt;
+  co_return static_cast<int64_t>(read.records.size());
+}
+
+io::Task<void> ShareFetcher::subscribe_all(int32_t index, const FetchOne& request,
+                                           log::Partition& source) {
+  if (!request.wakeup) co_return;
+  source.on_advance().subscribe(request.wakeup);
+  auto subscribing =
+      io::on(shards_.runner(index).core().executor, subscribe(index, request.key, request.wakeup));
+  (void)co_await std::move(subscribing);
+}
+
+io::Task<NextFetch::Reply> ShareFetcher::next_offset(int32_t index, const FetchOne& request,
+                                                     log::Partition& source) {
+  NextFetch::Reply reply;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    NextFetch where{request.key, source.log_start_offset(),
+                    request.config.share_partition_max_record_locks};
+    auto asking =
+        io::on(shards_.runner(index).core().executor, next_fetch(index, std::move(where)));
+    const Result<NextFetch::Reply> next = co_await std::move(asking);
+    if (!next) {
+      reply.error = {next.error().code, next.error().message};
+      co_return reply;
+    }
+    reply = *next;
+    if (!reply.inactive) co_return reply;
+    auto activating = activate(index, request, source);
+    reply.error = co_await std::move(activating);
+    if (!reply.error.ok()) co_return reply;
+  }
+  co_return reply;
 }
 
 // Only a place to read from: nothing of it is answered, so it need not wait for the disk.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,17 @@ class ShareFetcher {
       : environment_(environment), log_(log), shards_(shards) {}
 
   io::Task<FetchedOne> fetch(FetchOne request);
+  // How many bytes fetch() would read now, for MinBytes; nothing is acquired. nullopt: it would
+  // answer an error.
+  io::Task<std::optional<int64_t>> available_bytes(FetchOne request);
 
  private:
   io::Task<FetchedOne> fetch_here(FetchOne request);
+  io::Task<std::optional<int64_t>> available_here(FetchOne request);
+  // Where to read next, if anywhere; makes the soft state if need be.
+  io::Task<NextFetch::Reply> next_offset(int32_t index, const FetchOne& request,
+                                         log::Partition& source);
+  io::Task<void> subscribe_all(int32_t index, const FetchOne& request, log::Partition& source);
   io::Task<Result<NextFetch::Reply>> next_fetch(int32_t index, NextFetch op);
   io::Task<bool> subscribe(int32_t index, SharePartitionKey key,
                            std::shared_ptr<io::Wakeup> wakeup);

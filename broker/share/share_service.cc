@@ -139,9 +139,16 @@ io::Task<void> LocalShareService::poll(const ShareFetch& call, SessionNumber ses
   const int64_t deadline_ms = core.clock.now().steady_ms + std::max(call.max_wait_ms, 0);
   std::shared_ptr<io::Wakeup> wakeup;
   while (true) {
-    auto looking =
-        poll_once(call, session, partitions, metadata_.group_config(call.group), wakeup, reply);
-    const bool found = co_await std::move(looking);
+    const metadata::GroupConfig config = metadata_.group_config(call.group);
+    bool found = true;
+    if (call.min_bytes > 1 && core.clock.now().steady_ms < deadline_ms) {
+      auto weighing = enough_bytes(call, session, partitions, config, wakeup);
+      found = co_await std::move(weighing);
+    }
+    if (found) {
+      auto looking = poll_once(call, session, partitions, config, wakeup, reply);
+      found = co_await std::move(looking);
+    }
     const bool gone = call.gone != nullptr && *call.gone;
     if (gone) {
       // The session has ended with its connection while this request was taking records for it.
@@ -162,6 +169,40 @@ io::Task<void> LocalShareService::poll(const ShareFetch& call, SessionNumber ses
   }
 }
 
+FetchOne LocalShareService::fetch_of(const ShareFetch& call, SessionNumber session,
+                                     const TopicIdPartition& partition, TopicName topic,
+                                     size_t partitions) const {
+  FetchOne one;
+  one.key = {call.group, partition.topic_id, partition.partition};
+  one.source = {std::move(topic), partition.partition};
+  one.holder = {call.member, session};
+  one.max_bytes = std::max<int64_t>(1, call.max_bytes / static_cast<int64_t>(partitions));
+  one.max_records = call.max_records;
+  one.batch_size = call.batch_size;
+  one.mode = call.mode;
+  return one;
+}
+
+io::Task<bool> LocalShareService::enough_bytes(const ShareFetch& call, SessionNumber session,
+                                               const std::vector<TopicIdPartition>& partitions,
+                                               metadata::GroupConfig config,
+                                               std::shared_ptr<io::Wakeup> wakeup) {
+  int64_t bytes = 0;
+  for (const TopicIdPartition& partition : partitions) {
+    const auto source = source_of(partition);
+    if (!source) co_return true;
+    FetchOne one = fetch_of(call, session, partition, (*source)->name, partitions.size());
+    one.config = config;
+    one.wakeup = wakeup;
+    auto looking = fetcher_.available_bytes(std::move(one));
+    const std::optional<int64_t> available = co_await std::move(looking);
+    if (!available) co_return true;
+    bytes += *available;
+    if (bytes >= call.min_bytes) co_return true;
+  }
+  co_return false;
+}
+
 io::Task<bool> LocalShareService::poll_once(const ShareFetch& call, SessionNumber session,
                                             const std::vector<TopicIdPartition>& partitions,
                                             metadata::GroupConfig config,
@@ -169,8 +210,6 @@ io::Task<bool> LocalShareService::poll_once(const ShareFetch& call, SessionNumbe
                                             ShareFetchReply& reply) {
   bool found = false;
   int64_t records_left = call.max_records;
-  const int64_t bytes_each =
-      std::max<int64_t>(1, call.max_bytes / static_cast<int64_t>(partitions.size()));
   for (const TopicIdPartition& partition : partitions) {
     if (records_left <= 0) break;
     const auto source = source_of(partition);
@@ -179,14 +218,8 @@ io::Task<bool> LocalShareService::poll_once(const ShareFetch& call, SessionNumbe
       found = true;
       continue;
     }
-    FetchOne one;
-    one.key = {call.group, partition.topic_id, partition.partition};
-    one.source = {(*source)->name, partition.partition};
-    one.holder = {call.member, session};
-    one.max_bytes = bytes_each;
+    FetchOne one = fetch_of(call, session, partition, (*source)->name, partitions.size());
     one.max_records = static_cast<int32_t>(records_left);
-    one.batch_size = call.batch_size;
-    one.mode = call.mode;
     one.config = config;
     one.limit = limit_of(config);
     one.wakeup = wakeup;

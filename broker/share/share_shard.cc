@@ -53,6 +53,7 @@ void ShareShard::add_archived(std::vector<Effect>& effects, const SharePartition
 // ---------------------------------------------------------------- hard state
 
 void ShareShard::apply(const Record& record, const coordinator::RecordContext& context) {
+  hard_.end_offset = context.offset + 1;
   if (const auto* update = std::get_if<ShareUpdate>(&record)) {
     SharePartition* partition = find_to_change(update->key);
     if (partition == nullptr) return;  // its snapshot was deleted, or pruned with a deleted key
@@ -71,13 +72,29 @@ void ShareShard::apply(const Record& record, const coordinator::RecordContext& c
     wakes_.insert(snapshot.key);
     return;
   }
-  SharePartition& partition = hard_.partitions[snapshot.key];
+  const auto [at, made] = hard_.partitions.try_emplace(snapshot.key);
+  SharePartition& partition = at->second;
+  if (!made) count_snapshot(snapshot.key, partition, -1);
   partition.apply_snapshot(*snapshot.value, context);
+  count_snapshot(snapshot.key, partition, 1);
   index_owners(snapshot.key, snapshot.value->owners);
   touched(snapshot.key, partition);
 }
 
-void ShareShard::apply_end_marker(const log::EndMarker& marker, const coordinator::RecordContext&) {
+void ShareShard::count_snapshot(const SharePartitionKey& key, const SharePartition& partition,
+                                int64_t sign) {
+  const SharePartition::HardState& hard = partition.hard();
+  if (hard.create_timestamp == hard.write_timestamp) hard_.not_cold += sign;
+  if (sign > 0) {
+    hard_.snapshots.emplace(hard.snapshot_log_offset, key);
+  } else {
+    hard_.snapshots.erase({hard.snapshot_log_offset, key});
+  }
+}
+
+void ShareShard::apply_end_marker(const log::EndMarker& marker,
+                                  const coordinator::RecordContext& context) {
+  hard_.end_offset = context.offset + 1;
   const ProducerId id = marker.producer.id;
   drop_guards_of({id, {}, {}});
   const auto at = hard_.staged_by.find(id);
@@ -106,6 +123,7 @@ void ShareShard::forget(const SharePartitionKey& key) {
     keys->second.erase(key);
     if (keys->second.empty()) hard_.staged_by.erase(keys);
   }
+  count_snapshot(key, at->second, -1);
   hard_.partitions.erase(at);
 }
 
@@ -148,6 +166,7 @@ void ShareShard::apply_soft(const Effect& effect) {
       if (at->second.acquired_after(drop->session)) continue;
       at->second.drop_soft();
       forget_deadline(at->first);
+      wakes_.insert(at->first);
     }
   } else if (const auto* deactivate = std::get_if<DeactivateEffect>(&effect)) {
     change(deactivate->key, [&](SharePartition& p) { p.fence(); });
@@ -252,13 +271,10 @@ std::vector<SharePartitionKey> ShareShard::take_wakes() const {
   return out;
 }
 
+// Without keys nothing is of use, tombstones included.
 Offset ShareShard::prunable_offset() const {
-  if (hard_.partitions.empty()) return 0;
-  Offset smallest = batch_transactions_.first_needed_offset().value_or(INT64_MAX);
-  for (const auto& [key, partition] : hard_.partitions) {
-    smallest = std::min(smallest, partition.hard().snapshot_log_offset);
-  }
-  return smallest;
+  const Offset needed = batch_transactions_.first_needed_offset().value_or(hard_.end_offset);
+  return hard_.snapshots.empty() ? needed : std::min(needed, hard_.snapshots.begin()->first);
 }
 
 }  // namespace ackord::share

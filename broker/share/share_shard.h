@@ -107,13 +107,14 @@ struct DeleteTopic {
   Uuid topic_id;
 };
 
-// Fresh snapshots for the keys whose last one is older than `older_than_ms`, so that the state
-// topic can be pruned.
+// Fresh snapshots for the keys whose last one is older than `older_than_ms`, oldest first, so that
+// the state topic can be pruned; none while all last snapshots were made so (Kafka).
 struct SnapshotCold {
   struct Reply {
-    int32_t snapshots = 0;
+    int32_t snapshots = 0;  // `limit`: there may be more
   };
   int64_t older_than_ms = 300000;
+  int32_t limit = 500;
 };
 
 // ---------------------------------------------------------------- records in flight: Kafka's
@@ -473,8 +474,7 @@ class ShareShard {
   // What was given up since the last call, for the hook as well: whoever acts on it waits until the
   // log is durable.
   std::vector<Archived> take_archived() const { return std::exchange(archived_, {}); }
-  // Everything below is of no use to a load any more (pruning); 0 when a key has no snapshot in
-  // sight.
+  // Everything below is of no use to a load any more (pruning).
   Offset prunable_offset() const;
   // Null when never initialised.
   const SharePartition* find(const SharePartitionKey& key) const;
@@ -490,6 +490,10 @@ class ShareShard {
     // Where a producer may have staged ranges; more keys than that do no harm.
     std::map<ProducerId, std::set<SharePartitionKey>> staged_by;
     std::map<BatchTxnId, std::set<SharePartitionKey>> staged_by_batch;  // the same
+    // Where the latest snapshot of each key stands in the log, which can be cut at the first.
+    std::set<std::pair<Offset, SharePartitionKey>> snapshots;
+    int64_t not_cold = 0;   // keys whose latest snapshot was due by their updates
+    Offset end_offset = 0;  // of the log, as far as it has been applied
   };
   struct GuardState {
     OwnerId owner;
@@ -539,6 +543,7 @@ class ShareShard {
   // After each change of a partition: its deadline and its waiting fetches.
   void touched(const SharePartitionKey& key, SharePartition& partition);
   void forget(const SharePartitionKey& key);
+  void count_snapshot(const SharePartitionKey& key, const SharePartition& partition, int64_t sign);
   void forget_deadline(const SharePartitionKey& key);
   template <class Change>
   void change(const SharePartitionKey& key, Change&& change);

@@ -177,18 +177,22 @@ ShareShard::Outcome<DeleteTopic::Reply> ShareShard::decide(const DeleteTopic& op
 ShareShard::Outcome<SnapshotCold::Reply> ShareShard::decide(const SnapshotCold& op,
                                                             io::Now now) const {
   std::vector<Record> records;
-  bool all_cold = true;
-  for (const auto& [key, partition] : hard_.partitions) {
+  // Nothing would be won by snapshots of snapshots only (Kafka).
+  if (hard_.not_cold == 0) return Outcome<SnapshotCold::Reply>::answer({});
+  for (const auto& [offset, key] : hard_.snapshots) {
+    const SharePartition& partition = hard_.partitions.at(key);
     const SharePartition::HardState& hard = partition.hard();
-    all_cold = all_cold && hard.create_timestamp != hard.write_timestamp;
-    if (hard.write_timestamp + op.older_than_ms > now.wall_ms) continue;
+    if (records.size() >= static_cast<size_t>(op.limit) ||
+        hard.write_timestamp + op.older_than_ms > now.wall_ms)
+      break;
     ShareSnapshot::Value value = partition.snapshot_as_written(now.wall_ms);
     value.create_timestamp = hard.create_timestamp;
     records.push_back(ShareSnapshot{key, std::move(value)});
   }
-  // Nothing would be won by snapshots of snapshots only (Kafka).
-  if (all_cold) records.clear();
   const auto snapshots = static_cast<int32_t>(records.size());
+  BatchTransactions::Changes live;
+  batch_transactions_.rewrite_live(static_cast<size_t>(op.limit), live);
+  records.insert(records.end(), live.records.begin(), live.records.end());
   return Outcome<SnapshotCold::Reply>::of(std::move(records), {snapshots});
 }
 

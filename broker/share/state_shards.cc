@@ -7,7 +7,8 @@ namespace ackord::share {
 
 StateShards::StateShards(io::Environment& environment, log::LogService& log,
                          metadata::MetadataService& metadata)
-    : metadata_(metadata),
+    : environment_(environment),
+      metadata_(metadata),
       shards_(
           environment, log, std::string(metadata::kShareStateTopic),
           [this] { return make_topic(); },
@@ -31,7 +32,25 @@ io::Task<Result<int32_t>> StateShards::make_topic() {
     waiting_.push_back(std::make_unique<Waiting>());
     closings_.push_back(std::make_unique<io::Signal>());
   }
+  pruners_.clear();
+  pruners_.resize(static_cast<size_t>(partitions));
   co_return partitions;
+}
+
+// Every core's image changes at its own moment, and a fetch looks at that of its own core: so each
+// core wakes those on all cores.
+void StateShards::wake(std::string_view group) {
+  for (const io::Core& core : environment_.cores)
+    core.executor.post([this, group = std::string(group)] { wake_here(group); });
+}
+
+void StateShards::wake_here(std::string_view group) {
+  for (int32_t index = 0; index < partitions(); ++index) {
+    if (&runner(index).core().executor != io::Executor::current()) continue;
+    for (auto& [key, signal] : *waiting_[static_cast<size_t>(index)]) {
+      if (key.group_id.sv() == group) signal.notify();
+    }
+  }
 }
 
 void StateShards::prepare(int32_t index, Runner& runner) {
@@ -40,7 +59,13 @@ void StateShards::prepare(int32_t index, Runner& runner) {
   runner.on_tick([this](const ShareShard::TickReply& reply) {
     if (!reply.timed_out.empty()) batch_timeout_hook_(reply.timed_out);
   });
-  runner.on_applied([this, waiting, closing, &runner] {
+  const metadata::BrokerConfig& config = metadata_.broker_config();
+  auto& pruner = pruners_[static_cast<size_t>(index)];
+  pruner = std::make_unique<StatePruner>(
+      runner, StatePruner::Intervals{config.share_coordinator_state_topic_prune_interval_ms,
+                                     config.share_coordinator_cold_partition_snapshot_interval_ms});
+  runner.on_applied([this, waiting, closing, &runner, pruner = pruner.get()] {
+    pruner->changed();
     if (runner.shard().batch_transactions().take_closing_ended()) closing->notify();
     std::vector<Archived> archived = runner.shard().take_archived();
     if (!archived.empty())

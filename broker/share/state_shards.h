@@ -1,11 +1,12 @@
-// StateShards: the shards of `__share_group_state`, and who waits for records of which share
-// partition.
+// StateShards: the shards of `__share_group_state`, what keeps their logs short, and who waits for
+// records of which share partition.
 //
 // Threads: run() from any core; waiting() and Waiting on the shard's own core.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "broker/io/signal.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/share/share_shard.h"
+#include "broker/share/state_pruner.h"
 
 namespace ackord::share {
 
@@ -52,17 +54,23 @@ class StateShards {
   void on_batch_timeout(std::function<void(const std::vector<BatchTxnId>&)> hook) {
     batch_timeout_hook_ = std::move(hook);
   }
+  // Whoever waits for records of the group looks again: its configs have changed on this core.
+  void wake(std::string_view group);
 
  private:
   using Waiting = std::unordered_map<SharePartitionKey, io::Signal>;
 
   io::Task<Result<int32_t>> make_topic();
   void prepare(int32_t index, Runner& runner);
+  void wake_here(std::string_view group);
   io::Task<void> tell_archived(Runner& runner, std::vector<Archived> archived);
 
+  io::Environment& environment_;
   metadata::MetadataService& metadata_;
-  std::vector<std::unique_ptr<Waiting>> waiting_;      // by state partition
-  std::vector<std::unique_ptr<io::Signal>> closings_;  // by state partition
+  // By state partition.
+  std::vector<std::unique_ptr<Waiting>> waiting_;
+  std::vector<std::unique_ptr<io::Signal>> closings_;
+  std::vector<std::unique_ptr<StatePruner>> pruners_;
   std::function<void(const std::vector<BatchTxnId>&)> batch_timeout_hook_;
   OnArchived on_archived_;
   coordinator::ShardSet<ShareShard> shards_;

@@ -68,6 +68,59 @@ TEST_F(ShareServiceTest, TheStateOfARemovedTopicGoesWithIt) {
   }
 }
 
+// Of two share partitions one is written to often: its old records go, what they said stays.
+TEST_F(ShareServiceTest, OldRecordsArePrunedAndARestartKnowsAllTheSame) {
+  const auto state_bytes = [this] {
+    uint64_t bytes = 0;
+    for (int32_t at = 0; at < 2; ++at)
+      bytes += broker_.logs.partition(metadata::kShareStateTopic, at).size_bytes();
+    return bytes;
+  };
+  const auto batches = [this](int32_t partition) {
+    return run(service_->read_state({key(partition), 0})).state_batches;
+  };
+  Write idle{key(1), 1, 0, 0, 1, {{3, 3, RecordState::ACKNOWLEDGED, 1}}};
+  ASSERT_EQ(run(service_->write_state(idle)), PartitionError());
+  std::vector<uint64_t> sizes;
+  for (int round = 0; round < 4; ++round) {
+    for (Offset at = 0; at < 1200; ++at) {
+      Write write{key(0), 1, 0, at, 0, {{at, at, RecordState::ACKNOWLEDGED, 1}}};
+      ASSERT_EQ(run(service_->write_state(write)), PartitionError());
+    }
+    broker_.core.advance(300000);
+    broker_.core.advance(300000);
+    sizes.push_back(state_bytes());
+  }
+  EXPECT_LT(sizes.back(), sizes.front() * 2) << "what is kept does not grow";
+  EXPECT_LT(sizes.back(), 600 * 200u) << "less than the updates of one snapshot";
+  const auto before = std::pair(batches(0), batches(1));
+  EXPECT_EQ(before.second, (std::vector<StateBatch>{{3, 3, RecordState::ACKNOWLEDGED, 1}}));
+  broker_.core.executor.destroy_spawned();
+  service_.reset();
+  broker_.restart();
+  make();
+  EXPECT_EQ(std::pair(batches(0), batches(1)), before);
+}
+
+// Its end is still to come, and needs what was staged.
+TEST_F(ShareServiceTest, AnOpenTransactionHoldsBackThePruning) {
+  const int32_t index = state_partition_of(key(0), 2);
+  auto& log = broker_.logs.partition(metadata::kShareStateTopic, index);
+  const Offset first = log.log_end_offset();
+  const std::vector<log::EncodedRecord> none{encode(ShareUpdate{{GroupId("x"), {}, 0}})};
+  log.append_records(none, log::ProducerStamp{ProducerId(7), 0}, 0);
+  for (Offset at = 0; at < 1200; ++at) {
+    Write write{key(0), 1, 0, at, 0, {}};
+    ASSERT_EQ(run(service_->write_state(write)), PartitionError());
+  }
+  broker_.core.advance(300000);
+  EXPECT_EQ(log.log_start_offset(), first);
+  log.append_marker({{ProducerId(7), 0}, false, 0, 0}, 0);
+  ASSERT_EQ(run(service_->write_state(Write{key(0), 1, 0, 1200, 0, {}})), PartitionError());
+  broker_.core.advance(300000);
+  EXPECT_GT(log.log_start_offset(), first);
+}
+
 TEST_F(ShareServiceTest, ACrashBetweenTheTwoIsMadeUpForAtTheNextStart) {
   broker_.core.run_until_idle();
   broker_.core.executor.destroy_spawned();

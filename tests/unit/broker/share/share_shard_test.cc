@@ -244,8 +244,18 @@ TEST_F(ShareShardTest, PruningWaitsForTheOldestSnapshot) {
   start(key(1));
   EXPECT_EQ(harness_.shard().prunable_offset(), 0);
   harness_.wait(1000000);
-  EXPECT_EQ(harness_.run(SnapshotCold{}).snapshots, 2);
+  EXPECT_EQ(harness_.run(SnapshotCold{300000, 1}).snapshots, 1) << "the oldest first";
+  EXPECT_EQ(harness_.shard().prunable_offset(), 1);
+  EXPECT_EQ(harness_.run(SnapshotCold{}).snapshots, 1);
   EXPECT_EQ(harness_.shard().prunable_offset(), 2);
+  harness_.wait(1000000);
+  EXPECT_EQ(harness_.run(SnapshotCold{}).snapshots, 0) << "all are cold";
+  ASSERT_TRUE(harness_.run(Delete{key(0)}).ok());
+  EXPECT_EQ(harness_.shard().prunable_offset(), 3);
+  ASSERT_TRUE(harness_.run(Delete{key(1)}).ok());
+  EXPECT_EQ(harness_.shard().prunable_offset(), harness_.log_end()) << "tombstones go too";
+  harness_.reload();
+  EXPECT_EQ(harness_.shard().prunable_offset(), harness_.log_end());
 }
 
 TEST_F(ShareShardTest, ALeaderEpochThatRisesIsLogged) {
