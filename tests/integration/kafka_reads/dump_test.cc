@@ -1,7 +1,6 @@
 // What Ackord leaves on the disk, killed or stopped, read by Kafka's own DumpLogSegments with every
 // decoder (tests/peers/kafka/dump): it has nothing to complain of.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <cstdio>
 
@@ -9,23 +8,13 @@
 #include "protocol/generated/delete_topics_response.h"
 #include "protocol/generated/offset_commit_request.h"
 #include "protocol/generated/offset_commit_response.h"
+#include "tests/integration/kafka_reads/kafka_tool.h"
 #include "tests/integration/support/broker_process.h"
 #include "tests/integration/support/share_member.h"
 #include "tests/integration/support/txn_producer.h"
 
 namespace ackord::integration {
 namespace {
-
-// As a shell has it; what it printed goes into `output`.
-int run(const std::string& command, std::string& output) {
-  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-  require(pipe != nullptr, command);
-  char block[4096];
-  for (size_t got = 0; (got = std::fread(block, 1, sizeof block, pipe)) > 0;)
-    output.append(block, got);
-  const int status = ::pclose(pipe);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 void fill_codecs(RawClient& client) {
   using protocol::Codec;
@@ -130,12 +119,10 @@ class KafkaReads : public ::testing::Test {
  protected:
   // False where there is no Kafka.
   bool dump() {
-    std::string output;
-    const int status =
-        run(std::string(ACKORD_KAFKA_PEER) + "/dump '" + broker_.directory() + "'", output);
-    if (status == 77) return false;
-    EXPECT_EQ(status, 0) << output;
-    std::printf("%s", output.c_str());
+    const ToolRun run = run_kafka_tool("dump '" + broker_.directory() + "'");
+    if (run.status == ToolRun::kNoKafka) return false;
+    EXPECT_EQ(run.status, 0) << run.output;
+    std::printf("%s", run.output.c_str());
     return true;
   }
 

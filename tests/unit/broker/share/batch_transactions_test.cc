@@ -317,5 +317,20 @@ TEST_F(BatchTransactionsTest, PruningKeepsTheLastRecordOfEach) {
   EXPECT_EQ(needed(), harness_.log_end() - 2);
 }
 
+// One that is prepared may stand for weeks.
+TEST_F(BatchTransactionsTest, ColdSnapshotsTakeTheRecordsOfLiveOnesAlong) {
+  ASSERT_TRUE(harness_.run(Initialize{{GroupId("g"), Uuid{{1}}, 0}, 0, 0}).ok());
+  begin();
+  const BatchTxnId ended{GroupId("g"), TransactionalId("ended")};
+  harness_.run(BeginBatchTxn{ended, 60000});
+  const auto state = [this] { return harness_.run(ListBatchTxns{GroupId("g"), {}, ""}).size(); };
+  const auto before = state();
+  harness_.wait(1000000);
+  harness_.run(SnapshotCold{});
+  EXPECT_EQ(harness_.records().size(), 3u);
+  EXPECT_EQ(harness_.shard().prunable_offset(), harness_.log_end() - 3);
+  EXPECT_EQ(state(), before);
+}
+
 }  // namespace
 }  // namespace ackord::share
