@@ -9,6 +9,7 @@
 #include <map>
 
 #include "tests/integration/kafka_data/kafka_data.h"
+#include "tests/integration/support/consumer_member.h"
 #include "tests/integration/support/share_member.h"
 #include "tests/integration/support/txn_producer.h"
 
@@ -103,6 +104,9 @@ TEST(KafkaDataBack, KafkaServesWhatAckordWrote) {
   require_none(member.acknowledge(source, 0, 5, 5, kAccept), "ShareAcknowledge");
   member.close_session();
   require_none(member.leave(), "leave");
+  ConsumerMember consumer(data.broker().port(), "added-consumers", "added-consumer");
+  consumer.join(added, {0});
+  const int32_t epoch = consumer.epoch();
   for (const auto& [id, expected] : object_in(data.expected(), "transactions"))
     await_transaction_state(ackord, std::string(id), text(expected.as_object(), "state"));
   const auto written = everything(data, ackord, added);
@@ -116,6 +120,15 @@ TEST(KafkaDataBack, KafkaServesWhatAckordWrote) {
   const auto read = everything(data, client, added);
   ASSERT_EQ(read.size(), written.size());
   for (const auto& [what, lines] : written) EXPECT_EQ(read.at(what), lines) << what;
+  // A member of a consumer group goes on where it was: the group has not moved.
+  consumer.move_to(kafka.port());
+  poll_until("ConsumerGroupHeartbeat", [&] {
+    const ErrorCode error = consumer.heartbeat();
+    if (is_starting(error)) return false;
+    require_none(error, "ConsumerGroupHeartbeat");
+    return true;
+  });
+  EXPECT_EQ(consumer.epoch(), epoch);
   EXPECT_EQ(find_topic(client, "added").id, added.id);
   EXPECT_EQ(produce(client, added, 0, {"by Kafka again"}), 108);
 }

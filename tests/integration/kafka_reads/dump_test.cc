@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <thread>
 
 #include "protocol/generated/delete_topics_request.h"
 #include "protocol/generated/delete_topics_response.h"
@@ -10,6 +11,7 @@
 #include "protocol/generated/offset_commit_response.h"
 #include "tests/integration/kafka_reads/kafka_tool.h"
 #include "tests/integration/support/broker_process.h"
+#include "tests/integration/support/consumer_member.h"
 #include "tests/integration/support/share_member.h"
 #include "tests/integration/support/txn_producer.h"
 
@@ -77,6 +79,24 @@ void fill_share_group(uint16_t port, RawClient& client) {
   stage(26, 27, kReject);
 }
 
+// Two members, one of them static and away; a pattern; a group that is empty again.
+void fill_consumer_groups(uint16_t port, RawClient& client) {
+  const Topic topic = create_topic(client, fresh_name("consumed"), 3);
+  const std::string group = fresh_name("consumers");
+  ConsumerMember first(port, group, "first", "instance");
+  first.join(topic, {0, 1, 2});
+  ConsumerMember second(port, group, "second");
+  std::thread letting_go([&] { first.await(topic, {0, 1}); });
+  second.join(topic, {2});
+  letting_go.join();
+  require_none(first.leave(-2), "leave for a while");
+  ConsumerMember by_pattern(port, fresh_name("consumers"), "third");
+  by_pattern.join_by_pattern(topic.name + ".*", topic);
+  ConsumerMember gone(port, fresh_name("consumers"), "fourth");
+  gone.join(topic, {0, 1, 2});
+  require_none(gone.leave(), "leave");
+}
+
 void fill_offsets_and_deleted(RawClient& client) {
   const Topic topic = create_topic(client, fresh_name("read"), 2);
   produce(client, topic, 0, numbered_values(5));
@@ -112,6 +132,7 @@ void fill(uint16_t port) {
   fill_segments(client);
   fill_transactions(port, client);
   fill_share_group(port, client);
+  fill_consumer_groups(port, client);
   fill_offsets_and_deleted(client);
 }
 
