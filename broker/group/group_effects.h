@@ -45,6 +45,13 @@ struct ExpiryChecked {
   std::string after;  // the groups up to this one have been seen
 };
 
+// A share group is as it should be for this version of the topics: until a record of it, nothing
+// comes of a heartbeat without news.
+struct ShareGroupSettled {
+  std::string group;
+  uint64_t topics_version = 0;
+};
+
 // The member must have given partitions up by then.
 struct RevocationBegun {
   MemberKey member;
@@ -70,7 +77,8 @@ struct ResolutionEnded {
 using ConsumerEffect =
     std::variant<RevocationBegun, FencingBegun, TopicsChecked, ResolutionBegun, ResolutionEnded>;
 
-using GroupEffect = std::variant<SessionRenewed, InitializationBegun, GuardGiven, GuardDropped,
-                                 StateChangeBegun, StateChangeEnded, ExpiryChecked, ConsumerEffect>;
+using GroupEffect =
+    std::variant<SessionRenewed, InitializationBegun, GuardGiven, GuardDropped, StateChangeBegun,
+                 StateChangeEnded, ExpiryChecked, ShareGroupSettled, ConsumerEffect>;
 
 }  // namespace ackord::group

@@ -24,9 +24,11 @@ struct Verdict {
 struct ShareHeartbeatOp {
   using Reply = ShareHeartbeatDecision;  // its records have been taken out
   ShareHeartbeat heartbeat;
-  std::vector<SubscribedTopic>
-      topics;  // those that exist of subscribed_topics(group) and of the heartbeat
+  // Those that exist of subscribed_topics(group) and of the heartbeat; not looked at when
+  // only_renews() says so.
+  std::vector<SubscribedTopic> topics;
   ShareGroupLimits limits;
+  uint64_t topics_version = 0;  // of the image that `topics` come from
 };
 // The answers to InitializeShareGroupState.
 struct ShareInitializationEnded {

@@ -32,6 +32,7 @@ void GroupShard::apply_to_share_group(const ShareRecord& record) {
   ShareGroup* group = to_apply<ShareGroup>(id, record.value.has_value());
   if (group == nullptr) return;
   group->apply(record);
+  soft_.settled_share_groups.erase(id);
   if constexpr (std::is_same_v<ShareRecord, ShareGroupMemberMetadata>) {
     if (!record.value) soft_.sessions.erase({id, record.key.member_id.str()});
   }
@@ -88,6 +89,8 @@ void GroupShard::apply_soft(const Effect& effect) {
       soft_.fencing.erase(fenced);
   } else if (const auto* begun = std::get_if<InitializationBegun>(&effect)) {
     soft_.initializations[begun->group][begun->partition] = begun->deadline_ms;
+  } else if (const auto* settled = std::get_if<ShareGroupSettled>(&effect)) {
+    soft_.settled_share_groups[settled->group] = settled->topics_version;
   } else if (const auto* guard = std::get_if<GuardGiven>(&effect)) {
     soft_.guards[guard->producer.id] = {guard->producer, guard->token};
     soft_.guard_deadlines.set(guard->producer.id, guard->deadline_ms);

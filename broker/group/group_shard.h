@@ -109,6 +109,8 @@ class GroupShard {
   }
   std::vector<std::string> consumer_groups() const;
   std::set<std::string, std::less<>> subscribed_topics(std::string_view group) const;
+  // Whether all that comes of this heartbeat is a longer session, as of this version of the topics.
+  bool only_renews(const ShareHeartbeat& heartbeat, uint64_t topics_version) const;
   // Topics that groups hold state or offsets for. An id is zero where the record has none.
   std::set<RemovedTopic> held_topics() const;
 
@@ -130,6 +132,7 @@ class GroupShard {
     std::map<std::string, std::map<TopicIdPartition, int64_t>, std::less<>> initializations;
     std::map<ProducerId, Guard> guards;
     Deadlines<ProducerId> guard_deadlines;
+    std::map<std::string, uint64_t, std::less<>> settled_share_groups;  // by version of the topics
     // Share groups whose stored state is being altered or removed.
     std::set<std::string, std::less<>> state_changes;
     ExpiryChecked expiry;  // the next look, and where it goes on

@@ -3,9 +3,32 @@
 
 namespace ackord::group {
 
+bool GroupShard::only_renews(const ShareHeartbeat& heartbeat, uint64_t topics_version) const {
+  const auto settled = soft_.settled_share_groups.find(heartbeat.group.sv());
+  if (settled == soft_.settled_share_groups.end() || settled->second != topics_version)
+    return false;
+  if (soft_.state_changes.contains(heartbeat.group.sv())) return false;
+  const ShareGroup* group = share_group(heartbeat.group.sv());
+  const ShareMember* member = group != nullptr ? group->member(heartbeat.member) : nullptr;
+  return member != nullptr && heartbeat.epoch > 0 && heartbeat.epoch == member->epoch &&
+         member->epoch == group->epoch() && !heartbeat.topics &&
+         (!heartbeat.rack || heartbeat.rack == member->rack) &&
+         heartbeat.client_id == member->client_id && heartbeat.client_host == member->client_host;
+}
+
 GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartbeatOp& op,
                                                                io::Now now) const {
   const std::string id = op.heartbeat.group.str();
+  if (only_renews(op.heartbeat, op.topics_version)) {
+    ShareHeartbeatDecision same;
+    same.reply.member = op.heartbeat.member;
+    same.reply.member_epoch = op.heartbeat.epoch;
+    same.reply.heartbeat_interval_ms = op.limits.heartbeat_interval_ms;
+    auto outcome = Outcome<ShareHeartbeatDecision>::answer(std::move(same));
+    outcome.effects.emplace_back(
+        SessionRenewed{{id, op.heartbeat.member}, now.steady_ms + op.limits.session_timeout_ms});
+    return outcome;
+  }
   const ShareGroup* group = share_group(id);
   ShareHeartbeatDecision decision;
   std::set<TopicIdPartition> in_flight;
@@ -36,6 +59,11 @@ GroupShard::Outcome<ShareHeartbeatDecision> GroupShard::decide(const ShareHeartb
     outcome.effects.emplace_back(
         SessionRenewed{{id, op.heartbeat.member}, now.steady_ms + op.limits.session_timeout_ms});
   }
+  const ShareHeartbeatDecision& decided = outcome.reply;
+  if (group != nullptr && decided.reply.error == ErrorCode::NONE && op.heartbeat.epoch > 0 &&
+      outcome.batches.empty() && group->initializing().empty() &&
+      decided.reply.member_epoch == group->epoch())
+    outcome.effects.emplace_back(ShareGroupSettled{id, op.topics_version});
   for (const ShareInitialization& initialization : outcome.reply.initialize) {
     outcome.effects.emplace_back(InitializationBegun{
         id, initialization.partition, now.steady_ms + op.limits.initialize_retry_interval_ms});

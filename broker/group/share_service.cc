@@ -60,7 +60,9 @@ io::Task<ShareHeartbeatReply> GroupServiceImpl::share_heartbeat(ShareHeartbeat h
 io::Task<Result<ShareHeartbeatDecision>> GroupServiceImpl::heartbeat_here(
     Runner& runner, ShareHeartbeat heartbeat) {
   ShareHeartbeatOp op;
-  op.topics = topics_of(runner.shard(), heartbeat);
+  op.topics_version = metadata_.image().topics_version();
+  if (!runner.shard().only_renews(heartbeat, op.topics_version))
+    op.topics = topics_of(runner.shard(), heartbeat);
   op.limits = limits_of(heartbeat.group.sv());
   const GroupId group = heartbeat.group;
   op.heartbeat = std::move(heartbeat);

@@ -361,5 +361,31 @@ TEST_F(ShareGroups, ReplayGivesTheSameGroup) {
   }
 }
 
+// Once a group is as it should be, a heartbeat without news costs a look-up; the topics are not
+// even looked at. Any record of the group, or another version of the topics, ends that.
+TEST_F(ShareGroups, AHeartbeatWithoutNewsOnlyRenewsTheSession) {
+  join_first();
+  beat("m1", 3);
+  ShareHeartbeatOp plain = op("m1", 3);
+  plain.topics.clear();
+  EXPECT_TRUE(driver_.shard().only_renews(plain.heartbeat, 0));
+  const ShareHeartbeatReply reply = driver_.run(plain).reply;
+  EXPECT_EQ(reply.error, ErrorCode::NONE);
+  EXPECT_EQ(reply.member_epoch, 3);
+  EXPECT_EQ(reply.heartbeat_interval_ms, plain.limits.heartbeat_interval_ms);
+  EXPECT_FALSE(reply.assignment.has_value());
+  EXPECT_THAT(driver_.last, IsEmpty());
+  EXPECT_FALSE(driver_.shard().only_renews(plain.heartbeat, 1)) << "other topics";
+  for (const int32_t epoch : {0, 2, 4, -1})
+    EXPECT_FALSE(driver_.shard().only_renews(op("m1", epoch).heartbeat, 0)) << epoch;
+  EXPECT_FALSE(driver_.shard().only_renews(op("m2", 3).heartbeat, 0)) << "not a member";
+  EXPECT_FALSE(driver_.shard().only_renews(op("m1", 3, {{TopicName("t1")}}).heartbeat, 0));
+  ShareHeartbeat elsewhere = plain.heartbeat;
+  elsewhere.client_host = "/10.0.0.1";
+  EXPECT_FALSE(driver_.shard().only_renews(elsewhere, 0));
+  beat("m2", 0, {{TopicName("t1")}});
+  EXPECT_FALSE(driver_.shard().only_renews(plain.heartbeat, 0)) << "the group has changed";
+}
+
 }  // namespace
 }  // namespace ackord::group
