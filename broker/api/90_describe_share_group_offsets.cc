@@ -1,9 +1,11 @@
 // DescribeShareGroupOffsets (key 90), versions 0-1: where share groups start in their partitions.
 // v1: Lag (KIP-1226). Topics null: all that the group holds state for. A group, topic or partition
 // without state has start offset -1 and no error, as in Kafka; a partition that its topic does not
-// have is UNKNOWN_TOPIC_OR_PARTITION; one that is named twice is answered once.
+// have is UNKNOWN_TOPIC_OR_PARTITION; what is named twice is answered once.
+#include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,17 +59,23 @@ std::vector<TopicQuestion> asked_topics(
     const RequestContext& context,
     const DescribeShareGroupOffsetsRequest::DescribeShareGroupOffsetsRequestGroup& group) {
   std::vector<TopicQuestion> questions;
+  std::map<std::string_view, size_t> places;
+  std::set<std::pair<std::string_view, int32_t>> seen;
   for (const auto& topic : *group.topics) {
-    TopicQuestion question{topic.topic_name, {}, 0, {}};
-    std::set<int32_t> seen;
+    const std::string_view name = topic.topic_name.sv();
+    const auto [place, first] = places.emplace(name, questions.size());
+    if (first) {
+      TopicQuestion& question = questions.emplace_back();
+      question.name = topic.topic_name;
+      if (const auto known = context.services.metadata.image().topic(topic.topic_name)) {
+        question.id = known->id;
+        question.partition_count = known->partitions;
+      }
+    }
     for (const int32_t partition : topic.partitions) {
-      if (seen.insert(partition).second) question.partitions.push_back(partition);
+      if (seen.emplace(name, partition).second)
+        questions[place->second].partitions.push_back(partition);
     }
-    if (const auto known = context.services.metadata.image().topic(topic.topic_name)) {
-      question.id = known->id;
-      question.partition_count = known->partitions;
-    }
-    questions.push_back(std::move(question));
   }
   return questions;
 }
