@@ -86,6 +86,7 @@ TEST_F(StatePruning, AnOpenTransactionIsNotPruned) {
   ASSERT_EQ(producer.stage(member, {staging}), staged_ok());
   work_through(member, topic);
   broker_.crash();
+  producer.reconnect();
   require_none(producer.commit(), "commit");
   RawClient after(broker_.port());
   await_share_state(after, member.group(), staged, 0,
