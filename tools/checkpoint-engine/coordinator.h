@@ -1,0 +1,77 @@
+// Coordinator: the engine's job manager. It starts the executors and runs one batch transaction per
+// checkpoint, so that the results in the sink and the acknowledgements of the records they were
+// made of become final together.
+//
+//   begin → executors work → they stage and report → prepare(sum) → sink → commit
+//
+// Anything that fails before the sink's commit aborts the checkpoint; an executor that dies ends the
+// job. A start first settles what an earlier one has left. Errors: std::runtime_error. One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/batch_transactions.h"
+#include "tools/checkpoint-engine/channel.h"
+#include "tools/checkpoint-engine/sink.h"
+
+namespace ackord::engine {
+
+struct CoordinatorOptions {
+  std::string bootstrap = "localhost:9092";
+  std::string group;
+  std::string topic;
+  std::string database;
+  std::string job = "job";
+  int executors = 4;
+  int checkpoint_ms = 1000;
+  // Ends after so many checkpoints in a row without a result; 0: never.
+  int end_after_idle = 0;
+  // For tests: after which step of the first checkpoint with results the process is killed: "acks",
+  // "prepare", "sink", "commit".
+  std::string die_at;
+  std::string program;  // this executable
+};
+
+class Coordinator {
+ public:
+  explicit Coordinator(CoordinatorOptions options);
+  ~Coordinator();
+  // Returns when it has been idle for long enough.
+  void run();
+
+ private:
+  struct Worker {
+    pid_t pid = -1;
+    Channel channel;
+  };
+  struct Reports {
+    int64_t staged = 0;
+    std::vector<Result> results;
+    std::optional<std::string> failure;
+  };
+
+  void recover();
+  void start_executor();
+  // How many results it has made durable.
+  size_t checkpoint();
+  void work(const std::string& id);
+  Reports collect();
+  void tell_all(const boost::json::object& message);
+  void die_after(std::string_view step, const Reports& reports) const;
+
+  CoordinatorOptions options_;
+  Sink sink_;
+  std::unique_ptr<client::BatchTransactionCoordinator> transactions_;
+  std::string prefix_;
+  int64_t attempt_ = 0;
+  int checkpoint_ = 0;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace ackord::engine

@@ -1,0 +1,74 @@
+// ackord-checkpoint-engine: the coordinator, and with "executor" one of its executors. Exit status:
+// 0 when it has ended as asked, 1 when the job has failed: start it again.
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+
+#include "tools/checkpoint-engine/coordinator.h"
+#include "tools/checkpoint-engine/executor.h"
+
+namespace ackord::engine {
+namespace {
+
+void add_coordinator_options(CLI::App& app, CoordinatorOptions& options) {
+  app.add_option("--bootstrap", options.bootstrap, "The broker")->capture_default_str();
+  app.add_option("--group", options.group, "The share group");
+  app.add_option("--topic", options.topic, "Its topic");
+  app.add_option("--database", options.database, "The SQLite file that takes the results");
+  app.add_option("--job", options.job, "Part of the transactions' ids")->capture_default_str();
+  app.add_option("--executors", options.executors, "How many")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  app.add_option("--checkpoint-ms", options.checkpoint_ms, "The time between two checkpoints")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60000));
+  app.add_option("--end-after-idle", options.end_after_idle,
+                 "End after so many checkpoints without a result; 0: never");
+  app.add_option("--die-at", options.die_at,
+                 "For tests: be killed after this step of the first checkpoint with results")
+      ->check(CLI::IsMember({"acks", "prepare", "sink", "commit"}));
+}
+
+int start(int count, char** arguments) {
+  CoordinatorOptions options;
+  options.program = "/proc/self/exe";
+  ExecutorOptions executor;
+  int channel = -1;
+  CLI::App app("Exactly-once results in SQLite from a share group, by batch transactions");
+  add_coordinator_options(app, options);
+  CLI::App* as_executor = app.add_subcommand("executor", "Started by the coordinator");
+  as_executor->add_option("--channel", channel)->required();
+  as_executor->add_option("--bootstrap", executor.bootstrap)->required();
+  as_executor->add_option("--group", executor.group)->required();
+  as_executor->add_option("--topic", executor.topic)->required();
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem);
+  }
+  if (as_executor->parsed()) {
+    Executor(executor, Channel(channel)).run();
+    return 0;
+  }
+  if (options.group.empty() || options.topic.empty() || options.database.empty()) {
+    fmt::print(stderr, "--group, --topic and --database are needed\n");
+    return 2;
+  }
+  Coordinator(std::move(options)).run();
+  return 0;
+}
+
+}  // namespace
+}  // namespace ackord::engine
+
+int main(int count, char** arguments) {
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    return ackord::engine::start(count, arguments);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "checkpoint-engine: {}\n", failure.what());
+    return 1;
+  }
+}
