@@ -4,8 +4,9 @@
 //
 //   begin → executors work → they stage and report → prepare(sum) → sink → commit
 //
-// Anything that fails before the sink's commit aborts the checkpoint; an executor that dies ends the
-// job. A start first settles what an earlier one has left. Errors: std::runtime_error. One thread.
+// Anything that fails before the sink's commit aborts the checkpoint; an executor that dies ends
+// the job. A start first settles what an earlier one has left. Errors: std::runtime_error. One
+// thread.
 #pragma once
 
 #include <sys/types.h>
