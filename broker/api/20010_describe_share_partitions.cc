@@ -35,6 +35,7 @@ DescribeSharePartitionsResponse::InFlightRange range_of(const share::InFlightRan
   }
   out.staged_for_ms = range.staged_for_ms;
   out.acknowledge_type = range.acknowledge_type;
+  out.available_in_ms = range.available_in_ms;
   return out;
 }
 

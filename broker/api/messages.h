@@ -105,6 +105,8 @@
 #include "protocol/generated/read_share_group_state_response.h"
 #include "protocol/generated/read_share_group_state_summary_request.h"
 #include "protocol/generated/read_share_group_state_summary_response.h"
+#include "protocol/generated/release_share_partitions_request.h"
+#include "protocol/generated/release_share_partitions_response.h"
 #include "protocol/generated/share_acknowledge_request.h"
 #include "protocol/generated/share_acknowledge_response.h"
 #include "protocol/generated/share_fetch_request.h"

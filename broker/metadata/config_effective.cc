@@ -375,6 +375,18 @@ GroupConfig effective_group_config(const ConfigMap& configs, const BrokerConfig&
     Result<std::string> parsed = parse_config(*find_config(group_config_defs(), name), *value);
     return parsed ? std::move(*parsed) : fallback;
   };
+  auto real = [&](std::string_view name, double fallback) {
+    const std::string value = text(name, "");
+    return value.empty() ? fallback : std::stod(value);
+  };
+  group.share_retry_backoff_multiplier =
+      real("share.retry.backoff.multiplier", group.share_retry_backoff_multiplier);
+  group.share_retry_backoff_ms =
+      to_number(text("share.retry.backoff.ms", ""), group.share_retry_backoff_ms);
+  group.share_retry_backoff_max_ms =
+      to_number(text("share.retry.backoff.max.ms", ""), group.share_retry_backoff_max_ms);
+  group.share_acknowledgement_retry_tolerance =
+      text("share.acknowledgement.retry.tolerance", "false") == "true";
   group.share_auto_offset_reset = text("share.auto.offset.reset", group.share_auto_offset_reset);
   group.share_isolation_level = text("share.isolation.level", group.share_isolation_level);
   group.share_renew_acknowledge_enable =

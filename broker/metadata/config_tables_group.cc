@@ -30,6 +30,11 @@ constexpr ConfigDef kGroupConfigs[] = {
     {"errors.deadletterqueue.topic.name", ConfigType::kString, "", Check::kDeadLetterTopic, 0, 0,
      "", "errors.deadletterqueue.topic.name", kPlain,
      "The topic that gets the records which the share group gave up. Empty: none."},
+    {"share.acknowledgement.retry.tolerance", ConfigType::kBoolean, "false", Check::kAny, 0, 0, "",
+     "", kPlain,
+     "Whether the same acknowledgement by the same member succeeds again, as after a lost answer, "
+     "as long as nobody has acquired the record since. False: it is refused, as by Kafka. Ackord "
+     "only."},
     {"share.assignment.interval.ms", ConfigType::kInt, "1000", Check::kRange, 0, kNoMax, "",
      "group.share.assignment.interval.ms", kPlain,
      "The least time between two assignments of a share group."},
@@ -62,6 +67,19 @@ constexpr ConfigDef kGroupConfigs[] = {
     {"share.renew.acknowledge.enable", ConfigType::kBoolean, "true", Check::kAny, 0, 0, "",
      "share.renew.acknowledge.enable", kPlain,
      "Whether a consumer may renew the lock of a record."},
+    {"share.retry.backoff.max.ms", ConfigType::kLong, "300000", Check::kRange, 0, kNoMax, "", "",
+     kPlain,
+     "How long a record waits at most before it is delivered again: bounds what "
+     "share.retry.backoff.ms and share.retry.backoff.multiplier give. Ackord only."},
+    {"share.retry.backoff.ms", ConfigType::kLong, "0", Check::kRange, 0, kNoMax, "", "", kPlain,
+     "How long a record waits after its first delivery, when it was released or its lock expired, "
+     "before it is delivered again. The wait ends early when the broker starts again or the "
+     "group's "
+     "last session is gone. 0: it does not wait, as with Kafka. Ackord only."},
+    {"share.retry.backoff.multiplier", ConfigType::kDouble, "2", Check::kRange, 1, kNoMax, "", "",
+     kPlain,
+     "By how much the wait of share.retry.backoff.ms grows with each further delivery. Ackord "
+     "only."},
     {"share.session.timeout.ms", ConfigType::kInt, "45000", Check::kRange, 1, kNoMax, "",
      "group.share.session.timeout.ms", kPlain,
      "After what silence a member of a share group is taken for dead."},

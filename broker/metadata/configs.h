@@ -23,6 +23,10 @@ struct GroupConfig {
   bool share_renew_acknowledge_enable = true;
   int32_t share_assignment_interval_ms = 1000;
   int32_t share_partition_max_staged_records = 200000;  // ours: protocol 1.2
+  bool share_acknowledgement_retry_tolerance = false;   // ours, as are the next three
+  int64_t share_retry_backoff_ms = 0;
+  double share_retry_backoff_multiplier = 2;
+  int64_t share_retry_backoff_max_ms = 300000;
   std::string dead_letter_topic;         // errors.deadletterqueue.topic.name; "" = off
   bool dead_letter_copy_record = false;  // errors.deadletterqueue.copy.record.enable
   int32_t consumer_session_timeout_ms = 45000;

@@ -94,11 +94,11 @@ void ArchiveReport::letters(const SharePartitionKey& key, const std::vector<Arch
   }
 }
 
-const ArchiveReport::ByTopic& ArchiveReport::counters_here() {
+io::Task<ArchiveReport::ByTopic> ArchiveReport::counters() {
   ByTopic& counters = here().counters;
   std::erase_if(counters,
                 [this](const auto& one) { return !metadata_.image().topic(one.first.second); });
-  return counters;
+  co_return counters;
 }
 
 }  // namespace ackord::share

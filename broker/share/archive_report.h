@@ -43,7 +43,7 @@ class ArchiveReport {
                const DeadLetterWriter::Written& written);
 
   // This core's counters. Those of topics that are gone are forgotten.
-  const ByTopic& counters_here();
+  io::Task<ByTopic> counters();
 
  private:
   struct OfCore {

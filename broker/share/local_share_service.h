@@ -69,6 +69,11 @@ class LocalShareService : public ShareService {
   io::Task<Summary::Reply> summarize_state(Summary op) override;
   io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
                                              int32_t max_ranges) override;
+  io::Task<Result<ReleaseRanges::Reply>> release_ranges(
+      SharePartitionKey key, std::vector<OffsetRange> ranges,
+      std::optional<std::string> member_id) override;
+  io::Task<std::vector<PartitionGauges>> gauges() override;
+  io::Task<ArchiveReport::ByTopic> archived() override;
   io::Task<Result<int64_t>> staged_records() override;
   BatchTxnService& batch_transactions() override { return batch_transactions_; }
 
@@ -113,8 +118,11 @@ class LocalShareService : public ShareService {
                            const std::vector<TopicIdPartition>& partitions,
                            metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup,
                            ShareFetchReply& reply);
+  enum class SessionEnd { kClosed, kConnectionGone, kLastOfGroupGone };
   io::Task<void> release(GroupId group, Holder holder, std::vector<TopicIdPartition> partitions,
-                         bool last_of_group);
+                         SessionEnd end);
+  io::Task<std::vector<PartitionGauges>> gauges_of(int32_t index);
+  io::Task<PartitionGauges> look_into_log(TopicPartition source, Positions::Entry position);
   io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);
   template <class Op>
   io::Task<typename Op::Reply> run_on_state(Op op);
@@ -131,7 +139,9 @@ class LocalShareService : public ShareService {
   io::Task<Result<void>> resume_letters();
   DeliveryLimit limit_of(const metadata::GroupConfig& config) const {
     return {static_cast<int16_t>(config.share_delivery_count_limit),
-            dead_letters_on(metadata_, config)};
+            dead_letters_on(metadata_, config),
+            {config.share_retry_backoff_ms, config.share_retry_backoff_multiplier,
+             config.share_retry_backoff_max_ms}};
   }
 
   template <class Item>

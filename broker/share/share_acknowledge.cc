@@ -96,14 +96,14 @@ const SharePartition::Acquired* SharePartition::acquired_at(Offset offset) const
 }
 
 RecordState SharePartition::released(Offset offset, int16_t delivery_count,
-                                     DeliveryLimit limit) const {
+                                     const DeliveryLimit& limit) const {
   if (offset < soft_->log_start_offset) return RecordState::ARCHIVED;
   return delivery_count >= limit.count ? rejected(limit.dlq) : RecordState::AVAILABLE;
 }
 
 // Ends [first, last] of one acquired range; the log start may cut it in two.
 void SharePartition::add_release(Offset first, Offset last, int16_t delivery_count,
-                                 DeliveryLimit limit, PartitionChange& change) const {
+                                 const DeliveryLimit& limit, PartitionChange& change) const {
   const Offset log_start = soft_->log_start_offset;
   if (first < log_start && log_start <= last) {
     add_release(first, log_start - 1, delivery_count, limit, change);
@@ -135,41 +135,83 @@ PartitionError SharePartition::acknowledge(const std::string& member_id,
     if (first < next) return invalid_state("An offset is acknowledged twice.");
     next = batch.last_offset + 1;
     for (const TypedRange& run : runs_of(batch, first)) {
-      for (Offset at = run.first_offset; at <= run.last_offset;) {
-        const Acquired* acquired = acquired_at(at);
-        if (acquired == nullptr) return invalid_state("The record is not acquired.");
-        if (acquired->member_id != member_id)
-          return invalid_state("The record is another member's.");
-        const Offset last = std::min(run.last_offset, acquired->last_offset);
-        const int16_t count = acquired->delivery_count;
-        switch (run.type) {
-          case AcknowledgeType::ACCEPT:
-            change.add(at, last, move_to(RecordState::ACQUIRED, RecordState::ACKNOWLEDGED), count);
-            break;
-          case AcknowledgeType::GAP:
-            change.archive(at, last, move_to(RecordState::ACQUIRED, RecordState::ARCHIVED), count,
-                           ArchiveReason::kGap);
-            break;
-          case AcknowledgeType::REJECT:
-            change.archive(at, last, move_to(RecordState::ACQUIRED, rejected(rules.limit.dlq)),
-                           count, ArchiveReason::kRejected);
-            break;
-          case AcknowledgeType::RELEASE: add_release(at, last, count, rules.limit, change); break;
-          case AcknowledgeType::RENEW:
-            if (!rules.renew_enabled)
-              return invalid_state("Renewing is switched off for the group.");
-            renewed.push_back({at, last});
-            break;
-        }
-        at = last + 1;
-      }
+      PartitionError error = acknowledge_run(member_id, run.type, run.first_offset, run.last_offset,
+                                             rules, change, renewed);
+      if (!error.ok()) return error;
     }
   }
   return {};
 }
 
+PartitionError SharePartition::acknowledge_run(const std::string& member_id, AcknowledgeType type,
+                                               Offset first, Offset last,
+                                               const AcknowledgeRules& rules,
+                                               PartitionChange& change,
+                                               std::vector<OffsetRange>& renewed) const {
+  if (type == AcknowledgeType::RENEW && !rules.renew_enabled)
+    return invalid_state("Renewing is switched off for the group.");
+  for (Offset at = first; at <= last;) {
+    if (rules.tolerate_repeats) {
+      if (const auto until = remembered_.same_until(member_id, type, at)) {
+        at = *until + 1;
+        continue;
+      }
+    }
+    const Acquired* acquired = acquired_at(at);
+    if (acquired == nullptr) return invalid_state("The record is not acquired.");
+    if (acquired->member_id != member_id) return invalid_state("The record is another member's.");
+    const Offset end = std::min(last, acquired->last_offset);
+    const int16_t count = acquired->delivery_count;
+    switch (type) {
+      case AcknowledgeType::ACCEPT:
+        change.add(at, end, move_to(RecordState::ACQUIRED, RecordState::ACKNOWLEDGED), count);
+        break;
+      case AcknowledgeType::GAP:
+        change.archive(at, end, move_to(RecordState::ACQUIRED, RecordState::ARCHIVED), count,
+                       ArchiveReason::kGap);
+        break;
+      case AcknowledgeType::REJECT:
+        change.archive(at, end, move_to(RecordState::ACQUIRED, rejected(rules.limit.dlq)), count,
+                       ArchiveReason::kRejected);
+        break;
+      case AcknowledgeType::RELEASE: add_release(at, end, count, rules.limit, change); break;
+      case AcknowledgeType::RENEW: renewed.push_back({at, end}); break;
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
+void SharePartition::remember(const std::string& member_id,
+                              const std::vector<AcknowledgementBatch>& batches) {
+  const Offset start = std::max<Offset>(0, start_offset());
+  for (const AcknowledgementBatch& batch : batches) {
+    if (batch.last_offset < start) continue;
+    for (const TypedRange& run : runs_of(batch, start)) {
+      // A lock is renewed again without more ado.
+      if (run.type != AcknowledgeType::RENEW)
+        remembered_.add(member_id, run.type, run.first_offset, run.last_offset);
+    }
+  }
+}
+
+void SharePartition::forget_acknowledgements_of(const std::string& member_id) {
+  remembered_.forget_member(member_id);
+}
+
+std::vector<WaitingRange> SharePartition::waits_of(const PartitionChange& change,
+                                                   const RetryBackoff& retry, int64_t steady_ms) {
+  std::vector<WaitingRange> out;
+  for (const StateBatch& batch : change.batches) {
+    if (batch.delivery_state != RecordState::AVAILABLE) continue;
+    const int64_t delay_ms = retry.delay_ms(batch.delivery_count);
+    if (delay_ms > 0) out.push_back({batch.first_offset, batch.last_offset, steady_ms + delay_ms});
+  }
+  return out;
+}
+
 int64_t SharePartition::release(const Holder* holder, Offset first, Offset last,
-                                DeliveryLimit limit, PartitionChange& change) const {
+                                const DeliveryLimit& limit, PartitionChange& change) const {
   int64_t offsets = 0;
   auto at = soft_->acquired.upper_bound(first);
   if (at != soft_->acquired.begin() && std::prev(at)->second.last_offset >= first) --at;

@@ -168,6 +168,7 @@ void SharePartition::apply_acquire(const Holder& holder, const AcquireDecision& 
     }
     extend_end(taken.last_offset + 1);
     soft.free.remove(taken.first_offset, taken.last_offset);
+    remembered_.forget(taken.first_offset, taken.last_offset);
     soft.acquired[taken.first_offset] = {taken.last_offset, taken.delivery_count, holder.member_id,
                                          holder.session, deadline_ms};
     soft.locks.emplace(deadline_ms, taken.first_offset);
@@ -198,8 +199,31 @@ void SharePartition::apply_log_start(Offset log_start_offset) {
 }
 
 std::optional<int64_t> SharePartition::earliest_deadline() const {
-  if (!soft_ || soft_->locks.empty()) return std::nullopt;
-  return soft_->locks.begin()->first;
+  if (!soft_) return std::nullopt;
+  std::optional<int64_t> deadline = soft_->waiting.earliest();
+  if (soft_->locks.empty()) return deadline;
+  const int64_t lock = soft_->locks.begin()->first;
+  return deadline ? std::min(*deadline, lock) : lock;
+}
+
+bool SharePartition::waits_over(int64_t steady_ms) const {
+  if (!soft_) return false;
+  const std::optional<int64_t> earliest = soft_->waiting.earliest();
+  return earliest && *earliest <= steady_ms;
+}
+
+void SharePartition::apply_wait(const std::vector<WaitingRange>& ranges) {
+  if (!soft_) return;
+  for (const WaitingRange& range : ranges) {
+    soft_->waiting.add(range);
+    soft_->free.remove(range.first_offset, range.last_offset);
+  }
+}
+
+void SharePartition::apply_waits_over(int64_t steady_ms) {
+  if (!soft_) return;
+  for (const WaitingRange& range : soft_->waiting.take_due(steady_ms))
+    free_what_is_available(range.first_offset, range.last_offset);
 }
 
 bool SharePartition::acquired_after(SessionNumber session) const {
@@ -222,6 +246,8 @@ void SharePartition::settle() {
   soft.end_offset = std::max(soft.end_offset, start);
   if (start == before) return;
   soft.free.remove(0, start - 1);
+  soft.waiting.remove(0, start - 1);
+  remembered_.forget(0, start - 1);  // there every acknowledgement succeeds
   while (!soft.in_flight.empty() && soft.in_flight.begin()->second < start) {
     soft.in_flight.erase(soft.in_flight.begin());
   }
@@ -314,6 +340,8 @@ void SharePartition::free_what_is_available(Offset first, Offset last) {
   for (; at != soft.acquired.end() && at->first <= last; ++at) {
     soft.free.remove(at->first, at->second.last_offset);
   }
+  for (const WaitingRange& range : soft.waiting.within(first, last))
+    soft.free.remove(range.first_offset, range.last_offset);
   freed_ = freed_ || any;
 }
 
@@ -339,6 +367,10 @@ int64_t SharePartition::in_flight() const {
   if (!soft_) return 0;
   return soft_->end_offset - soft_->start_offset - hard_.batches.staged() -
          hard_.batches.terminal_above_staged();
+}
+
+int64_t SharePartition::done_above_start() const {
+  return delivery_complete_count_of(hard_.batches, start_offset());
 }
 
 std::vector<InFlightRange> SharePartition::describe(size_t max_ranges, io::Now now) const {
@@ -379,8 +411,15 @@ InFlightRange SharePartition::describe_at(Offset first, Offset last, io::Now now
       out.delivery_count = acquired.delivery_count;
       out.member_id = acquired.member_id;
       out.lock_expires_in_ms = std::max<int64_t>(0, acquired.deadline_ms - now.steady_ms);
-    } else if (lock != soft_->acquired.end()) {
-      last = std::min(last, lock->first - 1);
+    } else {
+      if (lock != soft_->acquired.end()) last = std::min(last, lock->first - 1);
+      const std::vector<WaitingRange> waiting = soft_->waiting.within(first, last);
+      if (!waiting.empty() && waiting.front().first_offset > first) {
+        last = waiting.front().first_offset - 1;
+      } else if (!waiting.empty()) {
+        last = waiting.front().last_offset;
+        out.available_in_ms = std::max<int64_t>(0, waiting.front().until_ms - now.steady_ms);
+      }
     }
   }
   if (soft_ && out.state == RecordState::TX_PENDING) {

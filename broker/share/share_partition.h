@@ -19,16 +19,20 @@
 #include "broker/coordinator/shard.h"
 #include "broker/io/clock.h"
 #include "broker/share/archived.h"
+#include "broker/share/remembered_acknowledgements.h"
 #include "broker/share/share_records.h"
 #include "broker/share/share_types.h"
 #include "broker/share/state_batches.h"
+#include "broker/share/waiting_records.h"
 
 namespace ackord::share {
 
-// Where a release at the delivery limit leads.
+// Where the end of an acquisition without a verdict leads: at the limit to ARCHIVED or ARCHIVING,
+// below it to AVAILABLE, after a wait.
 struct DeliveryLimit {
   int16_t count = 5;  // share.delivery.count.limit
-  bool dlq = false;   // to ARCHIVING
+  bool dlq = false;
+  RetryBackoff retry;
 };
 
 struct AcquireRequest {
@@ -76,6 +80,7 @@ struct AcknowledgeRules {
   DeliveryLimit limit;  // its `dlq` counts for REJECT too
   bool renew_enabled = true;
   int8_t max_type = 4;
+  bool tolerate_repeats = false;  // share.acknowledgement.retry.tolerance
 };
 
 class SharePartition {
@@ -115,6 +120,7 @@ class SharePartition {
     std::set<std::pair<int64_t, Offset>> locks;
     std::map<Offset, Stager> stagers;  // who had acquired what is staged now; for people
     DeliveryLimit limit;               // as last seen
+    WaitingRecords waiting;            // AVAILABLE, but not free before a time
   };
 
   // ---- hard
@@ -135,10 +141,17 @@ class SharePartition {
   const SoftState* soft() const { return soft_ ? &*soft_ : nullptr; }
   void activate(Offset resolved_start_offset);
   void drop_soft() { soft_.reset(); }
+  // What is remembered of acknowledgements outlives the soft state: a member whose connection broke
+  // may have been the last of its group.
+  void remember(const std::string& member_id, const std::vector<AcknowledgementBatch>& batches);
+  void forget_acknowledgements_of(const std::string& member_id);
+  void apply_wait(const std::vector<WaitingRange>& ranges);
+  void apply_waits_over(int64_t steady_ms);
   // The log's state has been replaced under what was in flight.
   void fence() {
     fenced_ = soft_.has_value();
     soft_.reset();
+    remembered_.clear();
   }
   // Since then nobody has fetched.
   bool fenced() const { return fenced_; }
@@ -147,6 +160,7 @@ class SharePartition {
   void apply_renew(const std::vector<OffsetRange>& ranges, int64_t deadline_ms);
   void apply_log_start(Offset log_start_offset);
   std::optional<int64_t> earliest_deadline() const;
+  bool waits_over(int64_t steady_ms) const;
   // Whether something is acquired in a session that was opened after this one.
   bool acquired_after(SessionNumber session) const;
   // Whether a fetch may find more than at the last call.
@@ -169,8 +183,11 @@ class SharePartition {
                              std::vector<OffsetRange>& renewed) const;
   // What the member acquired in this session or an earlier one; null: whoever holds them. Returns
   // the number of offsets.
-  int64_t release(const Holder* holder, Offset first, Offset last, DeliveryLimit limit,
+  int64_t release(const Holder* holder, Offset first, Offset last, const DeliveryLimit& limit,
                   PartitionChange& change) const;
+  // How long what `change` makes AVAILABLE has to wait.
+  static std::vector<WaitingRange> waits_of(const PartitionChange& change,
+                                            const RetryBackoff& retry, int64_t steady_ms);
   int64_t expire(int64_t steady_ms, PartitionChange& change) const;
   // `owner` with the time of now. No change with NONE: all was staged already. Needs no soft state.
   PartitionError stage(const Owner& owner, const std::string& member_id,
@@ -189,6 +206,8 @@ class SharePartition {
   // A decision on the batch transaction `owner`: what it has staged takes the state of the verdict.
   // Returns the number of offsets.
   int64_t resolve_batch(const Owner& owner, bool commit, PartitionChange& change) const;
+  // Offsets that are done with, from the start offset on.
+  int64_t done_above_start() const;
   std::vector<InFlightRange> describe(size_t max_ranges, io::Now now) const;
 
  private:
@@ -204,9 +223,12 @@ class SharePartition {
   void rebuild_free();
   int32_t delivery_complete_count_of(const StateBatches& batches, Offset start_offset) const;
   const Acquired* acquired_at(Offset offset) const;
-  RecordState released(Offset offset, int16_t delivery_count, DeliveryLimit limit) const;
-  void add_release(Offset first, Offset last, int16_t delivery_count, DeliveryLimit limit,
+  RecordState released(Offset offset, int16_t delivery_count, const DeliveryLimit& limit) const;
+  void add_release(Offset first, Offset last, int16_t delivery_count, const DeliveryLimit& limit,
                    PartitionChange& change) const;
+  PartitionError acknowledge_run(const std::string& member_id, AcknowledgeType type, Offset first,
+                                 Offset last, const AcknowledgeRules& rules,
+                                 PartitionChange& change, std::vector<OffsetRange>& renewed) const;
   void archive_hole(Offset first, Offset last, bool any_aborted, PartitionChange& change) const;
   void archive_aborted_of(const std::vector<OffsetRange>& aborted, AcquireDecision& decision,
                           PartitionChange& change) const;
@@ -215,6 +237,7 @@ class SharePartition {
 
   HardState hard_;
   std::optional<SoftState> soft_;
+  RememberedAcknowledgements remembered_;
   bool freed_ = false;
   bool fenced_ = false;
 };

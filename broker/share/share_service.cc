@@ -39,15 +39,16 @@ io::Task<void> LocalShareService::close_sessions(const io::Core& core, uint64_t 
   std::vector<ClosedSession> closed =
       sessions_[static_cast<size_t>(core.index)].close_connection(connection_id);
   for (ClosedSession& session : closed) {
-    auto releasing = release(session.group, {session.member, session.number},
-                             std::move(session.partitions), session.last_of_group);
+    auto releasing =
+        release(session.group, {session.member, session.number}, std::move(session.partitions),
+                session.last_of_group ? SessionEnd::kLastOfGroupGone : SessionEnd::kConnectionGone);
     co_await std::move(releasing);
   }
 }
 
 io::Task<void> LocalShareService::release(GroupId group, Holder holder,
                                           std::vector<TopicIdPartition> partitions,
-                                          bool last_of_group) {
+                                          SessionEnd end) {
   if (!shards_.partitions()) co_return;
   const metadata::GroupConfig config = metadata_.group_config(group);
   std::map<int32_t, std::vector<SharePartitionKey>> keys;
@@ -61,6 +62,7 @@ io::Task<void> LocalShareService::release(GroupId group, Holder holder,
     op.holder = holder;
     op.keys = std::move(mine);
     op.limit = limit_of(config);
+    op.closed = end == SessionEnd::kClosed;
     auto releasing = shards_.run(index, std::move(op));
     const Result<ReleaseMember::Reply> released = co_await std::move(releasing);
     if (!released)
@@ -68,7 +70,7 @@ io::Task<void> LocalShareService::release(GroupId group, Holder holder,
           "records of a closed session wait for their lock to expire group={} member={} error={}",
           group, holder.member_id, released.error().code);
   }
-  if (!last_of_group) co_return;
+  if (end != SessionEnd::kLastOfGroupGone) co_return;
   for (int32_t index = 0; index < shards_.partitions(); ++index) {
     auto dropping = shards_.run(index, DropSoft{group, holder.session});
     (void)co_await std::move(dropping);
@@ -121,8 +123,8 @@ io::Task<ShareFetchReply> LocalShareService::fetch(ShareFetch call) {
     }
   }
   if (step->final) {
-    auto releasing =
-        release(call.group, {call.member, step->number}, std::move(step->partitions), false);
+    auto releasing = release(call.group, {call.member, step->number}, std::move(step->partitions),
+                             SessionEnd::kClosed);
     co_await std::move(releasing);
   } else if (!call.renew && call.max_records > 0 && call.max_bytes > 0 &&
              !step->partitions.empty()) {
@@ -152,7 +154,8 @@ io::Task<void> LocalShareService::poll(const ShareFetch& call, SessionNumber ses
     const bool gone = call.gone != nullptr && *call.gone;
     if (gone) {
       // The session has ended with its connection while this request was taking records for it.
-      auto releasing = release(call.group, {call.member, session}, partitions, false);
+      auto releasing =
+          release(call.group, {call.member, session}, partitions, SessionEnd::kConnectionGone);
       co_await std::move(releasing);
       co_return;
     }
@@ -260,8 +263,8 @@ io::Task<ShareAcknowledgeReply> LocalShareService::acknowledge(ShareAcknowledgeC
                                        std::move(call.partitions));
   reply.partitions = co_await std::move(acknowledging);
   if (step->final) {
-    auto releasing =
-        release(call.group, {call.member, step->number}, std::move(step->partitions), false);
+    auto releasing = release(call.group, {call.member, step->number}, std::move(step->partitions),
+                             SessionEnd::kClosed);
     co_await std::move(releasing);
   }
   co_return reply;
@@ -298,6 +301,7 @@ io::Task<std::vector<PartitionError>> LocalShareService::acknowledge_all(
       part.limit = limit_of(config);
       part.lock_duration_ms = config.share_record_lock_duration_ms;
       part.renew_enabled = config.share_renew_acknowledge_enable;
+      part.tolerate_repeats = config.share_acknowledgement_retry_tolerance;
       op.partitions.push_back(std::move(part));
     }
     tasks.push_back(shards_.run(index, std::move(op)));

@@ -18,6 +18,7 @@
 #include "broker/io/signal.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
+#include "broker/share/archive_report.h"
 #include "broker/share/batch_txn_service.h"
 #include "broker/share/share_session.h"
 #include "broker/share/share_shard.h"
@@ -79,6 +80,14 @@ struct ShareAcknowledgeReply {
   std::vector<PartitionError> partitions;  // in the order of the call's
 };
 
+// Where a share partition stands. Of one whose start offset is not known yet: nothing.
+struct PartitionGauges {
+  SharePartitionKey key;
+  int64_t lag = -1;  // records up to the high watermark that are not done with; -1: not known
+  // Of the record at the start offset, by the largest timestamp of its batch; 0 with nothing left.
+  int64_t oldest_unacknowledged_age_ms = 0;
+};
+
 // One guard per state partition that a stage touches.
 using Guards = std::map<int32_t, Guard>;
 
@@ -107,6 +116,15 @@ class ShareService {
   virtual io::Task<Summary::Reply> summarize_state(Summary op) = 0;
   virtual io::Task<Result<Describe::Reply>> describe(GroupId group, TopicIdPartition partition,
                                                      int32_t max_ranges) = 0;
+
+  // An operator frees what members hold (share_shard.h: ReleaseRanges).
+  virtual io::Task<Result<ReleaseRanges::Reply>> release_ranges(
+      SharePartitionKey key, std::vector<OffsetRange> ranges,
+      std::optional<std::string> member_id) = 0;
+
+  // ---- for people: computed when they are asked for
+  virtual io::Task<std::vector<PartitionGauges>> gauges() = 0;
+  virtual io::Task<ArchiveReport::ByTopic> archived() = 0;
 
   // How many records are staged, by whatever owner: share.version must stay while there are some
   // (protocol 1.5).

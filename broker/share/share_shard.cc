@@ -50,6 +50,12 @@ void ShareShard::add_archived(std::vector<Effect>& effects, const SharePartition
     effects.push_back(ArchivedEffect{{key, std::move(change.archived)}});
 }
 
+void ShareShard::add_waits(std::vector<Effect>& effects, const SharePartitionKey& key,
+                           const PartitionChange& change, const DeliveryLimit& limit, io::Now now) {
+  std::vector<WaitingRange> waits = SharePartition::waits_of(change, limit.retry, now.steady_ms);
+  if (!waits.empty()) effects.push_back(WaitEffect{key, std::move(waits)});
+}
+
 // ---------------------------------------------------------------- hard state
 
 void ShareShard::apply(const Record& record, const coordinator::RecordContext& context) {
@@ -176,6 +182,16 @@ void ShareShard::apply_soft(const Effect& effect) {
     soft_.guards[guard->token] = {guard->owner, guard->deadline_ms};
     soft_.guards_by_owner.emplace(guard->owner, guard->token);
     soft_.guards_by_deadline.emplace(guard->deadline_ms, guard->token);
+  } else if (const auto* remember = std::get_if<RememberEffect>(&effect)) {
+    change(remember->key,
+           [&](SharePartition& p) { p.remember(remember->member_id, remember->batches); });
+  } else if (const auto* forget = std::get_if<ForgetMemberEffect>(&effect)) {
+    change(forget->key,
+           [&](SharePartition& p) { p.forget_acknowledgements_of(forget->member_id); });
+  } else if (const auto* wait = std::get_if<WaitEffect>(&effect)) {
+    change(wait->key, [&](SharePartition& p) { p.apply_wait(wait->ranges); });
+  } else if (const auto* over = std::get_if<WaitsOverEffect>(&effect)) {
+    change(over->key, [&](SharePartition& p) { p.apply_waits_over(over->steady_ms); });
   } else if (const auto* archived = std::get_if<ArchivedEffect>(&effect)) {
     archived_.push_back(archived->archived);
   } else if (const auto* used = std::get_if<GuardUsedEffect>(&effect)) {
@@ -252,6 +268,8 @@ ShareShard::Outcome<ShareShard::TickReply> ShareShard::decide(const coordinator:
     reply.expired_records += partition.expire(now.steady_ms, change);
     if (!change.empty()) records.push_back(record_of(key, partition, change, now));
     add_archived(effects, key, change);
+    add_waits(effects, key, change, partition.soft()->limit, now);
+    if (partition.waits_over(now.steady_ms)) effects.push_back(WaitsOverEffect{key, now.steady_ms});
   }
   BatchTransactions::Changes changes;
   reply.timed_out = batch_transactions_.tick(now, changes);

@@ -167,6 +167,7 @@ struct Acknowledge {
     SharePartitionKey key;
     std::vector<AcknowledgementBatch> batches;
     DeliveryLimit limit;               // its `dlq` counts for REJECT too
+    bool tolerate_repeats = false;     // share.acknowledgement.retry.tolerance
     int32_t lock_duration_ms = 30000;  // share.record.lock.duration.ms, for RENEW
     bool renew_enabled = true;         // share.renew.acknowledge.enable
   };
@@ -185,9 +186,11 @@ struct ReleaseMember {
   Holder holder;  // and what it acquired in earlier sessions
   std::vector<SharePartitionKey> keys;
   DeliveryLimit limit;
+  bool closed = false;  // in words: it will repeat no acknowledgement
 };
 
-// ReleaseSharePartitions: an operator frees acquired ranges, whoever holds them. All or nothing:
+// ReleaseSharePartitions: an operator frees acquired ranges, at once: of one member, or whoever
+// holds them. All or nothing:
 // INVALID_RECORD_STATE when one of the offsets is staged; INVALID_REQUEST for ill-formed ranges;
 // offsets that are not acquired are passed over.
 struct ReleaseRanges {
@@ -197,6 +200,7 @@ struct ReleaseRanges {
   };
   SharePartitionKey key;
   std::vector<OffsetRange> ranges;
+  std::optional<std::string> member_id;
   DeliveryLimit limit;
 };
 
@@ -335,6 +339,18 @@ struct Describe {
   int32_t max_ranges = 1000;
 };
 
+// Where every share partition stands: metrics.
+struct Positions {
+  struct Entry {
+    SharePartitionKey key;
+    Offset start_offset = -1;  // -1: not known yet
+    int64_t done = 0;          // offsets above it that are done with
+  };
+  struct Reply {
+    std::vector<Entry> entries;
+  };
+};
+
 // Count and age of what is staged here, by owner: metrics.
 struct StagedByOwner {
   struct Entry {
@@ -390,6 +406,23 @@ struct GuardEffect {
 struct GuardUsedEffect {
   uint64_t token = 0;
 };
+struct RememberEffect {
+  SharePartitionKey key;
+  std::string member_id;
+  std::vector<AcknowledgementBatch> batches;
+};
+struct ForgetMemberEffect {
+  SharePartitionKey key;
+  std::string member_id;
+};
+struct WaitEffect {
+  SharePartitionKey key;
+  std::vector<WaitingRange> ranges;
+};
+struct WaitsOverEffect {
+  SharePartitionKey key;
+  int64_t steady_ms = 0;
+};
 struct ArchivedEffect {  // no state changes: take_archived() hands it out
   Archived archived;
 };
@@ -408,7 +441,8 @@ class ShareShard {
   using Effect =
       std::variant<ActivateEffect, AcquireEffect, RenewEffect, LogStartEffect, DropSoftEffect,
                    DeactivateEffect, GuardEffect, GuardUsedEffect, ArchivedEffect,
-                   GuardsVoidedEffect, BatchTxnEffect, BatchOwnerForgottenEffect>;
+                   GuardsVoidedEffect, BatchTxnEffect, BatchOwnerForgottenEffect, RememberEffect,
+                   ForgetMemberEffect, WaitEffect, WaitsOverEffect>;
   struct TickReply {
     int64_t expired_records = 0;
     std::vector<BatchTxnId> timed_out;  // batch transactions that are to be aborted
@@ -447,6 +481,7 @@ class ShareShard {
   Outcome<WatchProducer::Reply> decide(const WatchProducer&, io::Now) const;
   Outcome<Marker::Reply> decide(const Marker&, io::Now) const;
   Outcome<Describe::Reply> decide(const Describe&, io::Now) const;
+  Outcome<Positions::Reply> decide(const Positions&, io::Now) const;
   Outcome<StagedByOwner::Reply> decide(const StagedByOwner&, io::Now) const;
   Outcome<CloseBatchTxnHere::Reply> decide(const CloseBatchTxnHere&, io::Now) const;
   Outcome<ResolveBatchTxnHere::Reply> decide(const ResolveBatchTxnHere&, io::Now) const;
@@ -515,6 +550,8 @@ class ShareShard {
                         const PartitionChange& change, io::Now now) const;
   static void add_archived(std::vector<Effect>& effects, const SharePartitionKey& key,
                            PartitionChange& change);
+  static void add_waits(std::vector<Effect>& effects, const SharePartitionKey& key,
+                        const PartitionChange& change, const DeliveryLimit& limit, io::Now now);
   bool snapshot_due(const SharePartition& partition) const;
   int16_t last_epoch_of(ProducerId id, const std::optional<log::ProducerView>& view) const;
   ShareRecord with_leader_epoch(const SharePartitionKey& key, int32_t leader_epoch,

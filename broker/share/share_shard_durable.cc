@@ -207,6 +207,15 @@ ShareShard::Outcome<Describe::Reply> ShareShard::decide(const Describe& op, io::
   return Outcome<Describe::Reply>::answer(std::move(reply));
 }
 
+ShareShard::Outcome<Positions::Reply> ShareShard::decide(const Positions&, io::Now) const {
+  Positions::Reply reply;
+  for (const auto& [key, partition] : hard_.partitions) {
+    const Offset start = partition.start_offset();
+    reply.entries.push_back({key, start, start < 0 ? 0 : partition.done_above_start()});
+  }
+  return Outcome<Positions::Reply>::answer(std::move(reply));
+}
+
 ShareShard::Outcome<StagedByOwner::Reply> ShareShard::decide(const StagedByOwner&, io::Now) const {
   StagedByOwner::Reply reply;
   for (const auto& [key, partition] : hard_.partitions) {

@@ -134,7 +134,8 @@ ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op
     }
     PartitionChange change;
     std::vector<OffsetRange> renewed;
-    const AcknowledgeRules rules{asked.limit, asked.renew_enabled, op.max_type};
+    const AcknowledgeRules rules{asked.limit, asked.renew_enabled, op.max_type,
+                                 asked.tolerate_repeats};
     PartitionError error =
         partition->acknowledge(op.member_id, asked.batches, rules, change, renewed);
     if (error.ok()) {
@@ -144,6 +145,9 @@ ShareShard::Outcome<Acknowledge::Reply> ShareShard::decide(const Acknowledge& op
             RenewEffect{asked.key, std::move(renewed), now.steady_ms + asked.lock_duration_ms});
       }
       add_archived(effects, asked.key, change);
+      add_waits(effects, asked.key, change, asked.limit, now);
+      if (asked.tolerate_repeats)
+        effects.push_back(RememberEffect{asked.key, op.member_id, asked.batches});
     }
     reply.push_back(std::move(error));
   }
@@ -164,6 +168,8 @@ ShareShard::Outcome<ReleaseMember::Reply> ShareShard::decide(const ReleaseMember
     reply.released_records += partition->release(&op.holder, 0, INT64_MAX - 1, op.limit, change);
     if (!change.empty()) records.push_back(record_of(key, *partition, change, now));
     add_archived(effects, key, change);
+    add_waits(effects, key, change, op.limit, now);
+    if (op.closed) effects.push_back(ForgetMemberEffect{key, op.holder.member_id});
   }
   auto outcome = Outcome<ReleaseMember::Reply>::of(std::move(records), reply);
   outcome.effects = std::move(effects);
@@ -176,6 +182,7 @@ ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges
   const SharePartition* partition = find(op.key);
   if (partition == nullptr) return Answer::answer({not_active(), 0});
   PartitionChange change;
+  const Holder holder{op.member_id.value_or(""), kEverySession};
   int64_t released = 0;
   Offset next = 0;
   for (const OffsetRange& range : op.ranges) {
@@ -196,8 +203,8 @@ ShareShard::Outcome<ReleaseRanges::Reply> ShareShard::decide(const ReleaseRanges
           {failure(ErrorCode::INVALID_RECORD_STATE, "A transaction holds one of the records."), 0});
     }
     if (!partition->active()) continue;
-    released +=
-        partition->release(nullptr, range.first_offset, range.last_offset, op.limit, change);
+    released += partition->release(op.member_id ? &holder : nullptr, range.first_offset,
+                                   range.last_offset, op.limit, change);
   }
   std::vector<Record> records;
   if (!change.empty()) records.push_back(record_of(op.key, *partition, change, now));

@@ -119,6 +119,7 @@ struct InFlightRange {
   std::optional<Owner> owner;            // of a TX_PENDING range
   int64_t staged_for_ms = -1;
   int8_t acknowledge_type = -1;
+  int64_t available_in_ms = -1;  // of an AVAILABLE range that waits for its next delivery
   friend bool operator==(const InFlightRange&, const InFlightRange&) = default;
 };
 

@@ -1,5 +1,5 @@
-// `ackordctl share in-flight` and `ackordctl share release`: what to ask, in which order. Results go
-// to `out`. Errors: the broker's. Target and offsets are well-formed (share_text.h).
+// `ackordctl share in-flight` and `ackordctl share release`: what to ask, in which order. Results
+// go to `out`. Errors: the broker's. Target and offsets are well-formed (share_text.h).
 #pragma once
 
 #include <optional>

@@ -316,14 +316,14 @@ TEST_F(ShareShardTest, TheSnapshotOfAWriteKeepsTheStart) {
 TEST_F(ShareShardTest, AnOperatorFreesWhatIsAcquired) {
   start(key());
   acquire(key(), "m", 0, 9);
-  const auto reply = harness_.run(ReleaseRanges{key(), {{2, 3}, {8, INT64_MAX}}, 5, false});
+  const auto reply = harness_.run(ReleaseRanges{key(), {{2, 3}, {8, INT64_MAX}}});
   EXPECT_TRUE(reply.error.ok());
   EXPECT_EQ(reply.released_records, 4);
   const ShareUpdate update{
       key(), 0, 0, 0, 0, {{2, 3, RecordState::AVAILABLE, 1}, {8, 9, RecordState::AVAILABLE, 1}},
       {}};
   EXPECT_EQ(harness_.records(), (std::vector<ShareRecord>{update}));
-  EXPECT_EQ(harness_.run(ReleaseRanges{key(), {{3, 2}}, 5, false}).error.error_code,
+  EXPECT_EQ(harness_.run(ReleaseRanges{key(), {{3, 2}}}).error.error_code,
             ErrorCode::INVALID_REQUEST);
 }
 

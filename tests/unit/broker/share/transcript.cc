@@ -84,13 +84,14 @@ class Transcript {
         {"stage", &Transcript::stage},
         {"staged", &Transcript::staged},
         {"marker", &Transcript::marker},
-        {"close", &Transcript::close},
+        {"part", &Transcript::part},
         {"resolve", &Transcript::resolve},
         {"pending", &Transcript::pending},
         {"expire", &Transcript::expire},
         {"wait", &Transcript::expire},
         {"reload", &Transcript::reload},
         {"release", &Transcript::release},
+        {"close", &Transcript::close},
         {"free", &Transcript::free},
         {"idle", &Transcript::idle},
         {"resume", &Transcript::resume},
@@ -245,16 +246,29 @@ class Transcript {
     Acknowledge::Partition partition{key_of(key_), batches_of(words, 2)};
     partition.limit = limit();
     partition.renew_enabled = setting("renew", 1) != 0;
+    partition.tolerate_repeats = setting("tolerate", 0) != 0;
     op.partitions.push_back(std::move(partition));
     answer(harness_.run(op).at(0));
+  }
+  // part MEMBER: as release, but the session is closed in words
+  void part(const Words& words) {
+    ReleaseMember op{{words.at(1), kEverySession}, {key_of(key_)}, limit(), true};
+    answer({}, num(harness_.run(op).released_records) + " released");
   }
   void release(const Words& words) {
     ReleaseMember op{{words.at(1), kEverySession}, {key_of(key_)}, limit()};
     answer({}, num(harness_.run(op).released_records) + " released");
   }
+  // free 0-4 [6 …] [of MEMBER]
   void free(const Words& words) {
-    ReleaseRanges op{key_of(key_), {}, limit()};
-    for (size_t i = 1; i < words.size(); ++i) op.ranges.push_back(range_of(words[i]));
+    ReleaseRanges op{key_of(key_), {}, std::nullopt, limit()};
+    for (size_t i = 1; i < words.size(); ++i) {
+      if (words[i] == "of") {
+        op.member_id = words.at(++i);
+      } else {
+        op.ranges.push_back(range_of(words[i]));
+      }
+    }
     const auto reply = harness_.run(op);
     answer(reply.error, num(reply.released_records) + " released");
   }
@@ -371,6 +385,7 @@ class Transcript {
       out_ += "| " + range_text(r.first_offset, r.last_offset) + " " +
               std::string(name_of(r.state)) + " x" + num(r.delivery_count);
       if (r.member_id) out_ += " " + *r.member_id;
+      if (r.available_in_ms >= 0) out_ += " in " + num(r.available_in_ms) + " ms";
       if (r.lock_expires_in_ms >= 0) out_ += " lock " + num(r.lock_expires_in_ms) + " ms";
       if (r.owner) {
         out_ += " " + owner_text(*r.owner) + " " + type_text(r.acknowledge_type) + " for " +
@@ -461,7 +476,9 @@ class Transcript {
     return at == settings_.end() ? otherwise : at->second;
   }
   DeliveryLimit limit() {
-    return {static_cast<int16_t>(setting("limit", 5)), setting("dlq", 0) != 0};
+    return {static_cast<int16_t>(setting("limit", 5)),
+            setting("dlq", 0) != 0,
+            {setting("backoff-ms", 0), 2, setting("max-backoff-ms", 300000)}};
   }
 
   // "0-4 accept 5-6 accept,reject": types by comma are one per offset.
