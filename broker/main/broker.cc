@@ -58,14 +58,20 @@ Broker::Broker(const Config& config)
     : cores_(core_count(config)),
       files_(kPoolThreads),
       environment_{cores_.cores(), files_, random_},
-      sink_(std::make_unique<DispatchSink>()) {}
+      sink_(std::make_unique<DispatchSink>()),
+      pages_(cores_.at(0)) {}
 
-Broker::~Broker() { cores_.stop(); }
+Broker::~Broker() {
+  http_.reset();
+  cores_.stop();
+}
 
 Result<std::unique_ptr<Broker>> Broker::start(const Config& config) {
   const auto begin = std::chrono::steady_clock::now();
   std::unique_ptr<Broker> broker(new Broker(config));
   auto bound = broker->bind(config);
+  if (bound.has_error()) return bound.error();
+  bound = broker->bind_http(config);
   if (bound.has_error()) return bound.error();
   auto loaded = broker->load(config);
   if (loaded.has_error()) return loaded.error();
@@ -99,6 +105,25 @@ Result<void> Broker::bind(const Config& config) {
   return {};
 }
 
+Result<void> Broker::bind_http(const Config& config) {
+  const std::string address = config.text("http.listener");
+  if (address.empty()) return {};
+  auto server =
+      http::HttpServer::open(address, [this](const std::string& target, http::HttpReply reply) {
+        pages_.handle(target, std::move(reply));
+      });
+  if (server) {
+    http_ = std::move(*server);
+    return {};
+  }
+  if (config.is_given("http.listener"))
+    return error(server.error().code, "http.listener: " + server.error().message);
+  // The default is taken where a second broker runs on the machine.
+  base::log_warn("there are no pages for metrics and health, see http.listener: {}",
+                 server.error().message);
+  return {};
+}
+
 AssemblySettings Broker::assembly_settings(const Config& config) {
   AssemblySettings settings;
   settings.log = log_settings(config);
@@ -123,14 +148,17 @@ Result<void> Broker::serve() {
     auto started = listener->start();
     if (started.has_error()) return started;
   }
+  pages_.serving(*assembly_);
   return {};
 }
 
 bool Broker::stop() {
   base::log_info("stopping");
+  pages_.stopping();
   for (auto& listener : listeners_) io::block_on(cores_.at(0), listener->stop(kStopGraceMs));
   io::block_on(cores_.at(0), assembly_->stop());
   const bool online = assembly_->log().online();
+  http_.reset();
   cores_.stop();
   base::log_info("ackord stopped");
   return online;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "broker/http/http_server.h"
 #include "broker/io/core.h"
 #include "broker/io/posix/asio_core.h"
 #include "broker/io/posix/posix_file_system.h"
@@ -16,6 +17,7 @@
 #include "broker/main/assembly.h"
 #include "broker/main/config.h"
 #include "broker/main/listeners.h"
+#include "broker/main/operator_pages.h"
 #include "broker/net/listener.h"
 #include "broker/net/request_sink.h"
 
@@ -39,6 +41,7 @@ class Broker {
 
   explicit Broker(const Config& config);
   Result<void> bind(const Config& config);
+  Result<void> bind_http(const Config& config);
   AssemblySettings assembly_settings(const Config& config);
   Result<void> load(const Config& config);
   Result<void> serve();
@@ -52,6 +55,8 @@ class Broker {
   std::unique_ptr<DispatchSink> sink_;
   std::vector<metadata::AdvertisedListener> advertised_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
+  OperatorPages pages_;
+  std::unique_ptr<http::HttpServer> http_;
 };
 
 }  // namespace ackord::main

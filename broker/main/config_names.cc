@@ -39,6 +39,7 @@ constexpr ConfigDef kConfigs[] = {
     number("group.streams.min.task.offset.interval.ms", kInt, "15000", 1, kNoMax),
     number("group.streams.num.warmup.replicas", kInt, "2", 0, kNoMax),
     number("group.streams.task.offset.interval.ms", kInt, "60000", 1, kNoMax),
+    any("http.listener", kString, "127.0.0.1:9644"),
     any("internal.metadata.delete.delay.millis", kLong, "60000"),
     any("internal.metadata.log.segment.bytes", kInt, nullptr),
     any("internal.metadata.max.batch.size.in.bytes", kInt, "8388608"),

@@ -86,7 +86,7 @@ InFlight range_of(const protocol::DescribeSharePartitionsResponse::InFlightRange
   if (range.member_id) out.member = range.member_id->str();
   out.lock_expires_in_ms = range.lock_expires_in_ms;
   out.available_in_ms = range.available_in_ms;
-  out.producer_id = range.owner_producer_id.value;
+  out.producer_id = range.owner_producer_id;
   out.producer_epoch = range.owner_producer_epoch;
   if (range.owner_transaction_id) out.transaction = range.owner_transaction_id->str();
   out.staged_for_ms = range.staged_for_ms;

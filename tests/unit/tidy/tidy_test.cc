@@ -41,9 +41,10 @@ const std::map<std::string, std::set<std::string>> kArrows = {
      {"protocol", "broker/base", "broker/io", "broker/log", "broker/coordinator", "broker/metadata",
       "broker/group", "broker/txn", "broker/share"}},
     {"broker/net", {"protocol", "broker/base", "broker/io", "broker/api"}},
+    {"broker/http", {"protocol", "broker/base"}},
     {"broker/main",
      {"protocol", "broker/base", "broker/io", "broker/log", "broker/coordinator", "broker/metadata",
-      "broker/group", "broker/txn", "broker/share", "broker/api", "broker/net"}},
+      "broker/group", "broker/txn", "broker/share", "broker/api", "broker/http", "broker/net"}},
     {"client", {"protocol"}},
     {"tools", {"protocol", "client"}},
     {"tools/sim", {"protocol", "broker/base", "tests/simulation"}},
@@ -59,7 +60,7 @@ constexpr size_t kMaxHandlerLines = 400;
 constexpr size_t kMaxColumns = 100;
 
 // Rooms that may name what belongs to the machine: Asio, threads, mutexes.
-const std::set<std::string> kMachineRooms = {"broker/io", "broker/net", "broker/main",
+const std::set<std::string> kMachineRooms = {"broker/io", "broker/http", "broker/net", "broker/main",
                                              "client",    "tools",      "tools/sim"};
 
 struct Source {

@@ -88,7 +88,7 @@ CASE(released_record_waits, "share.retry.backoff.ms") {
   member.acknowledge(topic, 9, 9, {kRelease}).is_none();
   const Value range = in_flight(kit, member.group(), topic)["ranges"][0];
   range["state"].is(kAvailableState);
-  expect_between(range["availableInMs"].number(), 1, 400, "the wait");
+  expect_between(range["availableInMs"].number(), int64_t{1}, int64_t{400}, "the wait");
   produce(kit, topic, {"next"});
   expect_equal(member.acquire(topic, {.max_wait_ms = 0}), Ranges{{10, 10, 1}}, "acquired before");
   expect_equal(member.acquire(topic, {.max_wait_ms = 5000}), Ranges{{9, 9, 2}}, "acquired after");
