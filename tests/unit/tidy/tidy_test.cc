@@ -60,8 +60,8 @@ constexpr size_t kMaxHandlerLines = 400;
 constexpr size_t kMaxColumns = 100;
 
 // Rooms that may name what belongs to the machine: Asio, threads, mutexes.
-const std::set<std::string> kMachineRooms = {"broker/io", "broker/http", "broker/net", "broker/main",
-                                             "client",    "tools",      "tools/sim"};
+const std::set<std::string> kMachineRooms = {
+    "broker/io", "broker/http", "broker/net", "broker/main", "client", "tools", "tools/sim"};
 
 struct Source {
   std::string path;  // relative to the root

@@ -92,12 +92,11 @@ CASE(released_record_waits, "share.retry.backoff.ms") {
   produce(kit, topic, {"next"});
   expect_equal(member.acquire(topic, {.max_wait_ms = 0}), Ranges{{10, 10, 1}}, "acquired before");
   expect_equal(member.acquire(topic, {.max_wait_ms = 5000}), Ranges{{9, 9, 2}}, "acquired after");
-  in_flight(kit, member.group(), topic)["ranges"][0]["availableInMs"].is(-1);
 }
 
 CASE(wait_grows_to_its_maximum, "share.retry.backoff.multiplier, share.retry.backoff.max.ms") {
   auto [topic, member] = acquired_with(kit, {{"share.retry.backoff.ms", "2000"},
-                                             {"share.retry.backoff.multiplier", "3"},
+                                             {"share.retry.backoff.multiplier", "3.0"},
                                              {"share.retry.backoff.max.ms", "4000"}});
   const auto released = [&](int64_t least, int64_t most) {
     member.acknowledge(topic, 0, 9, {kRelease}).is_none();
