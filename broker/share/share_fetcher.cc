@@ -53,8 +53,6 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     co_return out;
   }
   const int32_t index = shards_.index_of(request.key);
-  auto subscribing = subscribe_all(index, request, *source);
-  co_await std::move(subscribing);
   const log::Isolation isolation = isolation_of(request.config);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     auto asking = next_offset(index, request, *source);
@@ -112,8 +110,6 @@ io::Task<std::optional<int64_t>> ShareFetcher::available_here(FetchOne request) 
   const std::shared_ptr<log::Partition> source = log_.find(request.source);
   if (!source) co_return std::nullopt;
   const int32_t index = shards_.index_of(request.key);
-  auto subscribing = subscribe_all(index, request, *source);
-  co_await std::move(subscribing);
   auto asking = next_offset(index, request, *source);
   const NextFetch::Reply next = co_await std::move(asking);
   if (!next.error.ok()) co_return std::nullopt;
@@ -125,23 +121,15 @@ io::Task<std::optional<int64_t>> ShareFetcher::available_here(FetchOne request) 
   co_return static_cast<int64_t>(read.records.size());
 }
 
-io::Task<void> ShareFetcher::subscribe_all(int32_t index, const FetchOne& request,
-                                           log::Partition& source) {
-  if (!request.wakeup) co_return;
-  source.on_advance().subscribe(request.wakeup);
-  auto subscribing =
-      io::on(shards_.runner(index).core().executor, subscribe(index, request.key, request.wakeup));
-  (void)co_await std::move(subscribing);
-}
-
 io::Task<NextFetch::Reply> ShareFetcher::next_offset(int32_t index, const FetchOne& request,
                                                      log::Partition& source) {
   NextFetch::Reply reply;
+  if (request.wakeup) source.on_advance().subscribe(request.wakeup);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     NextFetch where{request.key, source.log_start_offset(),
                     request.config.share_partition_max_record_locks};
-    auto asking =
-        io::on(shards_.runner(index).core().executor, next_fetch(index, std::move(where)));
+    auto asking = io::on(shards_.runner(index).core().executor,
+                         next_fetch(index, std::move(where), request.wakeup));
     const Result<NextFetch::Reply> next = co_await std::move(asking);
     if (!next) {
       reply.error = {next.error().code, next.error().message};
@@ -157,14 +145,10 @@ io::Task<NextFetch::Reply> ShareFetcher::next_offset(int32_t index, const FetchO
 }
 
 // Only a place to read from: nothing of it is answered, so it need not wait for the disk.
-io::Task<Result<NextFetch::Reply>> ShareFetcher::next_fetch(int32_t index, NextFetch op) {
+io::Task<Result<NextFetch::Reply>> ShareFetcher::next_fetch(int32_t index, NextFetch op,
+                                                            std::shared_ptr<io::Wakeup> wakeup) {
+  if (wakeup) shards_.waiting(index, op.key).subscribe(wakeup);
   co_return shards_.runner(index).run_without_waiting(op);
-}
-
-io::Task<bool> ShareFetcher::subscribe(int32_t index, SharePartitionKey key,
-                                       std::shared_ptr<io::Wakeup> wakeup) {
-  shards_.waiting(index, key).subscribe(wakeup);
-  co_return true;
 }
 
 io::Task<PartitionError> ShareFetcher::activate(int32_t index, const FetchOne& request,

@@ -51,13 +51,11 @@ class ShareFetcher {
  private:
   io::Task<FetchedOne> fetch_here(FetchOne request);
   io::Task<std::optional<int64_t>> available_here(FetchOne request);
-  // Where to read next, if anywhere; makes the soft state if need be.
+  // Where to read next, if anywhere; makes the soft state if need be. Subscribes first.
   io::Task<NextFetch::Reply> next_offset(int32_t index, const FetchOne& request,
                                          log::Partition& source);
-  io::Task<void> subscribe_all(int32_t index, const FetchOne& request, log::Partition& source);
-  io::Task<Result<NextFetch::Reply>> next_fetch(int32_t index, NextFetch op);
-  io::Task<bool> subscribe(int32_t index, SharePartitionKey key,
-                           std::shared_ptr<io::Wakeup> wakeup);
+  io::Task<Result<NextFetch::Reply>> next_fetch(int32_t index, NextFetch op,
+                                                std::shared_ptr<io::Wakeup> wakeup);
   io::Task<PartitionError> activate(int32_t index, const FetchOne& request, log::Partition& source);
   io::Task<Result<Offset>> reset_offset(const FetchOne& request, log::Partition& source);
 

@@ -140,6 +140,10 @@ io::Task<void> LocalShareService::poll(const ShareFetch& call, SessionNumber ses
   const io::Core& core = environment_.here();
   const int64_t deadline_ms = core.clock.now().steady_ms + std::max(call.max_wait_ms, 0);
   std::shared_ptr<io::Wakeup> wakeup;
+  if (call.max_wait_ms > 0) {
+    wakeup = io::Wakeup::make(core.executor, core.clock);
+    if (call.on_gone) call.on_gone->subscribe(wakeup);
+  }
   while (true) {
     const metadata::GroupConfig config = metadata_.group_config(call.group);
     bool found = true;
@@ -160,12 +164,6 @@ io::Task<void> LocalShareService::poll(const ShareFetch& call, SessionNumber ses
       co_return;
     }
     if (found || core.clock.now().steady_ms >= deadline_ms) co_return;
-    if (!wakeup) {
-      // Nothing yet: look once more, now as one who will be woken.
-      wakeup = io::Wakeup::make(core.executor, core.clock);
-      if (call.on_gone) call.on_gone->subscribe(wakeup);
-      continue;
-    }
     auto waiting = wakeup->wait_until(deadline_ms);
     (void)co_await std::move(waiting);
     if (call.on_gone) call.on_gone->subscribe(wakeup);
