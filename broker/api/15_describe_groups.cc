@@ -32,6 +32,16 @@ io::Task<Group> describe(RequestContext& context, GroupId id, bool with_operatio
   }
   out.group_state = String(described->state);
   out.protocol_type = String(described->protocol_type);
+  out.protocol_data = String(described->protocol);
+  for (const group::DescribedClassicGroup::Member& member : described->members) {
+    auto& shown = out.members.emplace_back();
+    shown.member_id = String(member.id);
+    if (member.instance) shown.group_instance_id = String(*member.instance);
+    shown.client_id = String(member.client_id);
+    shown.client_host = String(member.client_host);
+    shown.member_metadata = Bytes(member.metadata.sv());
+    shown.member_assignment = Bytes(member.assignment.sv());
+  }
   const bool tells = context.api_version >= kFirstWithGroupIdNotFound;
   if (tells && described->error != ErrorCode::NONE) {
     out.error_code = described->error;

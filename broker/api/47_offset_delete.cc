@@ -1,6 +1,7 @@
 // OffsetDelete (key 47), version 0: a group's committed offsets of some partitions (KIP-496).
-// Partitions that do not exist have their error; those without an offset have none. An error of the
-// group stands alone; when no partition exists the group is not looked at.
+// Partitions that do not exist, or that members of the group read, have their error; those without
+// an offset have none. An error of the group stands alone; when no partition exists the group is
+// not looked at.
 #include <utility>
 #include <vector>
 
@@ -36,11 +37,19 @@ io::Task<OffsetDeleteResponse> handle(RequestContext& context, OffsetDeleteReque
   }
   if (partitions.empty()) co_return response;
   auto deleting = context.services.group.delete_offsets(request.group_id, std::move(partitions));
-  const ErrorCode error = co_await std::move(deleting);
-  if (error == ErrorCode::NONE) co_return response;
-  OffsetDeleteResponse failed;
-  failed.error_code = error;
-  co_return failed;
+  const group::DeletedOffsets deleted = co_await std::move(deleting);
+  if (deleted.error != ErrorCode::NONE) {
+    OffsetDeleteResponse failed;
+    failed.error_code = deleted.error;
+    co_return failed;
+  }
+  for (auto& topic : response.topics) {
+    if (!deleted.in_use.contains(TopicName(topic.name))) continue;
+    for (auto& out : topic.partitions) {
+      if (out.error_code == ErrorCode::NONE) out.error_code = ErrorCode::GROUP_SUBSCRIBED_TO_TOPIC;
+    }
+  }
+  co_return response;
 }
 
 }  // namespace ackord::api

@@ -73,30 +73,21 @@ std::vector<TopicPartition> CommittedOffsets::held(std::string_view group) const
   return out;
 }
 
-void CommittedOffsets::for_each_group(
-    const std::function<void(const std::string& group)>& visit) const {
-  for (const auto& [name, unused] : groups_) visit(name);
-}
-
-CommittedOffsets::Expired CommittedOffsets::expired(TimeMs now_ms, int64_t retention_ms,
-                                                    const std::string& after, size_t budget) const {
-  Expired out;
-  size_t seen = 0;
-  for (auto at = groups_.upper_bound(after); at != groups_.end(); ++at) {
-    const auto& [name, group] = *at;
-    for (const auto& [partition, offset] : group.committed) {
-      const protocol::OffsetCommitValue& value = offset.value;
-      const bool over = value.expire_timestamp >= 0
-                            ? now_ms >= value.expire_timestamp
-                            : now_ms - value.commit_timestamp >= retention_ms;
-      if (over && !group.staged.contains(partition)) out.offsets.emplace_back(name, partition);
-    }
-    seen += group.committed.size() + 1;
-    if (seen < budget) continue;
-    out.last = name;
-    break;
+std::vector<TopicPartition> CommittedOffsets::expired(const std::string& group,
+                                                      const ExpiryRule& rule, TimeMs now_ms,
+                                                      int64_t retention_ms) const {
+  std::vector<TopicPartition> over;
+  const auto in = groups_.find(group);
+  if (rule.none || in == groups_.end()) return over;
+  for (const auto& [partition, offset] : in->second.committed) {
+    if (rule.kept && rule.kept->contains(partition.topic.sv())) continue;
+    const protocol::OffsetCommitValue& value = offset.value;
+    const TimeMs since_ms = rule.since_ms.value_or(value.commit_timestamp);
+    const bool is_over = value.expire_timestamp >= 0 ? now_ms >= value.expire_timestamp
+                                                     : now_ms - since_ms >= retention_ms;
+    if (is_over && !in->second.staged.contains(partition)) over.push_back(partition);
   }
-  return out;
+  return over;
 }
 
 std::vector<TopicPartition> CommittedOffsets::partitions(std::string_view group) const {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,13 @@ namespace ackord::group {
 struct StoredOffset {
   protocol::OffsetCommitValue value;
   Offset log_offset = -1;  // of the record
+};
+
+// How the offsets of a group age.
+struct ExpiryRule {
+  bool none = false;               // they do not
+  std::optional<TimeMs> since_ms;  // all from here; absent: each from its commit
+  std::optional<std::set<std::string, std::less<>>> kept;  // topics whose offsets do not
 };
 
 class CommittedOffsets {
@@ -39,21 +47,15 @@ class CommittedOffsets {
   bool empty() const { return groups_.empty(); }
   // Those of the group that have an offset, committed or staged, ascending.
   std::vector<TopicPartition> held(std::string_view group) const;
-  void for_each_group(const std::function<void(const std::string& group)>& visit) const;
   // Those of the group that have a committed offset, ascending.
   std::vector<TopicPartition> partitions(std::string_view group) const;
   // The epoch of the producer's transaction that is open here.
   std::optional<int16_t> open_epoch(ProducerId producer) const;
 
-  // Committed offsets whose time is over, of whole groups behind `after` until `budget` offsets
-  // have been looked at. An offset that brought its own expiry has that one, any other lasts
-  // `retention_ms` from its commit; where a transaction has one staged it stays.
-  struct Expired {
-    std::vector<std::pair<std::string, TopicPartition>> offsets;
-    std::optional<std::string> last;  // where to go on; absent: all groups have been seen
-  };
-  Expired expired(TimeMs now_ms, int64_t retention_ms, const std::string& after,
-                  size_t budget) const;
+  // Those of the group whose time is over. An offset that brought its own expiry has that one, any
+  // other lasts `retention_ms`; where a transaction has one staged it stays.
+  std::vector<TopicPartition> expired(const std::string& group, const ExpiryRule& rule,
+                                      TimeMs now_ms, int64_t retention_ms) const;
 
   // Every committed offset, by group and partition.
   void for_each(const std::function<void(const std::string& group, const TopicPartition&,

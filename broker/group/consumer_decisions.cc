@@ -58,7 +58,7 @@ void GroupShard::apply_to_consumer_group(const ConsumerRecord& record) {
   if (group->state() == ConsumerGroupState::kDead) {
     for (const auto& [member, unused] : group->members()) drop_consumer({id, member});
     soft_.consumer_groups.erase(id);
-    hard_.groups.erase(id);
+    drop_group(id);
   }
 }
 template void GroupShard::apply_to_consumer_group(const ConsumerGroupMemberMetadata&);
@@ -82,7 +82,7 @@ void GroupShard::drop_consumer(const MemberKey& member) {
   soft_.fencing.erase(member);
 }
 
-void GroupShard::apply_consumer_effect(const ConsumerEffect& effect) {
+void GroupShard::apply_soft_to(const ConsumerEffect& effect) {
   if (const auto* begun = std::get_if<RevocationBegun>(&effect)) {
     soft_.revocations.set(begun->member, begun->deadline_ms);
   } else if (const auto* fencing = std::get_if<FencingBegun>(&effect)) {
@@ -113,7 +113,10 @@ GroupShard::Outcome<ConsumerHeartbeatDecision> GroupShard::decide(const Consumer
       op.heartbeat, op.topics, op.limits,
       soft == soft_.consumer_groups.end() ? nothing_known : soft->second, now.wall_ms};
   ConsumerHeartbeatDecision decision;
-  if (group == nullptr && (hard_.groups.contains(id) || (hard_.offsets.holds(id) && !joins))) {
+  // A classic group without members gives its name, and its offsets, to one who joins.
+  const ClassicGroup* classic = find<ClassicGroup>(id);
+  const bool gives_way = classic != nullptr && joins && !has_members(id, *classic);
+  if (group == nullptr && hard_.groups.contains(id) && !gives_way) {
     refuse_missing(op.heartbeat.group, true, decision.reply);
   } else if (group == nullptr && leaves) {
     refuse_missing(op.heartbeat.group, false, decision.reply);
@@ -124,7 +127,9 @@ GroupShard::Outcome<ConsumerHeartbeatDecision> GroupShard::decide(const Consumer
     decision.records.clear();
     return Outcome<ConsumerHeartbeatDecision>::answer(std::move(decision));
   }
-  auto records = std::move(decision.records);
+  std::vector<Record> records;
+  if (gives_way) records.emplace_back(classic_group_tombstone(id));
+  std::move(decision.records.begin(), decision.records.end(), std::back_inserter(records));
   decision.records.clear();
   auto outcome = Outcome<ConsumerHeartbeatDecision>::of(std::move(records), std::move(decision));
   if (leaves) return outcome;

@@ -6,6 +6,31 @@
 #include "broker/group/group_shard.h"
 
 namespace ackord::group {
+namespace {
+
+// A protocol, and what members have by it, is in force only while the group is stable.
+DescribedClassicGroup described(const ClassicLife& life) {
+  const ClassicPhase& phase = life.phase();
+  const bool stable = phase.state == ClassicGroupState::kStable;
+  DescribedClassicGroup answer;
+  answer.state = name_of(phase.state);
+  answer.protocol_type = phase.protocol_type.value_or("");
+  if (stable) answer.protocol = phase.protocol.value_or("");
+  for (const auto& [id, member] : life.members()) {
+    auto& out = answer.members.emplace_back();
+    out.id = id;
+    out.instance = member.instance;
+    out.client_id = member.client_id;
+    out.client_host = member.client_host;
+    if (!stable) continue;
+    out.metadata = member.metadata(answer.protocol);
+    out.assignment = member.assignment;
+  }
+  return answer;
+}
+
+}  // namespace
+
 GroupShard::Outcome<std::vector<ListedGroup>> GroupShard::decide(const ListGroups&, io::Now) const {
   std::vector<ListedGroup> groups;
   for_each<ShareGroup>([&groups](const std::string& id, const ShareGroup& group) {
@@ -14,25 +39,28 @@ GroupShard::Outcome<std::vector<ListedGroup>> GroupShard::decide(const ListGroup
   for_each<ConsumerGroup>([&groups](const std::string& id, const ConsumerGroup& group) {
     groups.push_back({GroupId(id), "consumer", std::string(name_of(group.state())), "consumer"});
   });
-  hard_.offsets.for_each_group([&](const std::string& id) {
-    if (hard_.groups.contains(id)) return;
-    groups.push_back({GroupId(id), "", std::string(name_of(ShareGroupState::kEmpty)), "classic"});
+  for_each<ClassicGroup>([&](const std::string& id, const ClassicGroup& group) {
+    with_life(id, group, [&](const ClassicLife& life) {
+      const ClassicPhase& phase = life.phase();
+      groups.push_back({GroupId(id), phase.protocol_type.value_or(""),
+                        std::string(name_of(phase.state)), "classic"});
+    });
   });
   return Outcome<std::vector<ListedGroup>>::answer(std::move(groups));
 }
 
 GroupShard::Outcome<DescribedClassicGroup> GroupShard::decide(const DescribeClassicGroup& op,
                                                               io::Now) const {
-  DescribedClassicGroup answer;
-  const bool other = hard_.groups.contains(op.group.sv());
-  if (!other && hard_.offsets.holds(op.group.sv())) {
-    answer.state = name_of(ShareGroupState::kEmpty);
-  } else {
-    answer.error = ErrorCode::GROUP_ID_NOT_FOUND;
-    answer.state = name_of(ShareGroupState::kDead);
-    answer.message =
-        "Group " + op.group.str() + (other ? " is not a classic group." : " not found.");
+  const std::string id = op.group.str();
+  if (const ClassicGroup* group = find<ClassicGroup>(id)) {
+    return Outcome<DescribedClassicGroup>::answer(
+        with_life(id, *group, [](const ClassicLife& life) { return described(life); }));
   }
+  DescribedClassicGroup answer;
+  answer.error = ErrorCode::GROUP_ID_NOT_FOUND;
+  answer.state = name_of(ClassicGroupState::kDead);
+  const bool other = hard_.groups.contains(id);
+  answer.message = "Group " + id + (other ? " is not a classic group." : " not found.");
   return Outcome<DescribedClassicGroup>::answer(std::move(answer));
 }
 
@@ -40,22 +68,24 @@ GroupShard::Outcome<BeginDeletion::Reply> GroupShard::decide(const BeginDeletion
                                                              io::Now) const {
   using Decision = Outcome<BeginDeletion::Reply>;
   const std::string id = op.group.str();
-  const ShareGroup* group = share_group(id);
-  if (group == nullptr) {
-    const ConsumerGroup* consumers = consumer_group(id);
-    if (consumers == nullptr && !hard_.offsets.holds(id))
-      return Decision::answer({ErrorCode::GROUP_ID_NOT_FOUND, true, {}});
-    if (consumers != nullptr && consumers->state() != ConsumerGroupState::kEmpty)
+  const ClassicGroup* classic = find<ClassicGroup>(id);
+  const ConsumerGroup* consumers = consumer_group(id);
+  if (!hard_.groups.contains(id))
+    return Decision::answer({ErrorCode::GROUP_ID_NOT_FOUND, true, {}});
+  if (classic != nullptr || consumers != nullptr) {
+    if (classic != nullptr ? has_members(id, *classic)
+                           : consumers->state() != ConsumerGroupState::kEmpty)
       return Decision::answer({ErrorCode::NON_EMPTY_GROUP, true, {}});
     std::vector<Record> records;
     for (const TopicPartition& partition : hard_.offsets.held(id))
       records.emplace_back(offset_tombstone(id, partition));
-    if (consumers != nullptr) {
-      auto tombstones = consumer_group_tombstones(id, *consumers);
-      std::move(tombstones.begin(), tombstones.end(), std::back_inserter(records));
-    }
+    std::vector<Record> ends;
+    if (consumers != nullptr) ends = consumer_group_tombstones(id, *consumers);
+    if (classic != nullptr) ends.emplace_back(classic_group_tombstone(id));
+    std::move(ends.begin(), ends.end(), std::back_inserter(records));
     return Decision::of(std::move(records), {ErrorCode::NONE, true, {}});
   }
+  const ShareGroup* group = share_group(id);
   if (group->state() != ShareGroupState::kEmpty)
     return Decision::answer({ErrorCode::NON_EMPTY_GROUP, true, {}});
   if (soft_.state_changes.contains(id))

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "broker/group/classic_group.h"
 #include "broker/log/types.h"
 #include "protocol/types/ids.h"
 
@@ -20,6 +21,9 @@ struct MemberKey {
 struct SessionRenewed {
   MemberKey member;
   int64_t deadline_ms = 0;
+};
+struct SessionEnded {
+  MemberKey member;
 };
 struct InitializationBegun {
   std::string group;
@@ -77,8 +81,8 @@ struct ResolutionEnded {
 using ConsumerEffect =
     std::variant<RevocationBegun, FencingBegun, TopicsChecked, ResolutionBegun, ResolutionEnded>;
 
-using GroupEffect =
-    std::variant<SessionRenewed, InitializationBegun, GuardGiven, GuardDropped, StateChangeBegun,
-                 StateChangeEnded, ExpiryChecked, ShareGroupSettled, ConsumerEffect>;
+using GroupEffect = std::variant<SessionRenewed, SessionEnded, ClassicChange, InitializationBegun,
+                                 GuardGiven, GuardDropped, StateChangeBegun, StateChangeEnded,
+                                 ExpiryChecked, ShareGroupSettled, ConsumerEffect>;
 
 }  // namespace ackord::group

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/group/classic_types.h"
 #include "broker/group/group_service.h"
 #include "broker/group/share_heartbeat.h"
 #include "broker/log/partition.h"
@@ -36,7 +37,7 @@ struct ShareInitializationEnded {
   GroupId group;
   std::vector<std::pair<TopicIdPartition, bool>> results;  // true: it has state now
 };
-// Members that have no session (after loading) get one.
+// After loading: members that have no session get one.
 struct StartSessions {
   struct Reply {};
   std::map<std::string, int32_t, std::less<>> timeouts_ms;  // by share or consumer group
@@ -62,6 +63,35 @@ struct DescribeShareGroup {
   GroupId group;
 };
 
+// ---- classic groups
+
+// The answers are those that are decided now, of this request or of others; the request's own
+// comes with a later decision if it is not among them.
+struct JoinClassicGroup {
+  using Reply = ClassicAnswers;
+  ClassicJoin join;
+  Ticket ticket = 0;
+  std::string new_id_suffix;  // random, for a member without an id
+};
+struct SyncClassicGroup {
+  using Reply = ClassicAnswers;
+  ClassicSync sync;
+  Ticket ticket = 0;
+};
+struct LeaveClassicGroup {
+  struct Reply {
+    std::vector<ErrorCode> errors;  // in the order of the members
+    ClassicAnswers answers;
+  };
+  ClassicLeave leave;
+};
+struct BeatClassicMember {
+  using Reply = Verdict;
+  ClassicMemberName who;
+};
+
+// ---- offsets
+
 struct BeginTxnOffsetCommit {
   using Reply = std::optional<uint64_t>;  // the guard; absent when the transaction is open here
   log::ProducerStamp producer;
@@ -85,7 +115,7 @@ struct FetchOffsets {
   OffsetsToFetch fetch;
 };
 struct DeleteOffsets {
-  using Reply = Verdict;
+  using Reply = DeletedOffsets;
   GroupId group;
   std::vector<TopicPartition> partitions;
 };

@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "protocol/generated/group_metadata_key.h"
 #include "protocol/generated/legacy_offset_commit_key.h"
 #include "protocol/generated/legacy_offset_commit_value.h"
 #include "protocol/generated/streams_group_current_member_assignment_key.h"
@@ -85,12 +84,14 @@ OffsetCommit offset_tombstone(std::string_view group, const TopicPartition& part
 
 namespace {
 
-// The newest, but for an offset with an expiry of its own: only version 1 of its value has that.
+// Kafka's: the newest, but for an offset with an expiry of its own, which only version 1 of its
+// value has, and for classic groups.
 template <class Record>
 int16_t version_of(const typename Record::Value& value) {
   if constexpr (std::is_same_v<Record, OffsetCommit>) {
     if (value.expire_timestamp >= 0) return 1;
   }
+  if constexpr (std::is_same_v<Record, ClassicGroupMetadata>) return 3;
   return Record::Value::kMaxVersion;
 }
 
@@ -119,6 +120,7 @@ Result<std::optional<GroupRecord>> decode(std::span<const std::byte> key,
   switch (type) {
     case protocol::LegacyOffsetCommitKey::kApiKey: return decode_legacy(in, value);
     case OffsetCommit::Key::kApiKey: return decode_as<OffsetCommit>(in, value);
+    case ClassicGroupMetadata::Key::kApiKey: return decode_as<ClassicGroupMetadata>(in, value);
     case ShareGroupMemberMetadata::Key::kApiKey:
       return decode_as<ShareGroupMemberMetadata>(in, value);
     case ShareGroupMetadata::Key::kApiKey: return decode_as<ShareGroupMetadata>(in, value);
@@ -157,13 +159,11 @@ template <class... Key>
 constexpr std::array<KeyType, sizeof...(Key)> types_of() {
   return {{{Key::kApiKey, Key::kName}...}};
 }
-// Groups that another broker coordinated: classic ones and those of KIP-1071.
-constexpr auto kUnserved =
-    types_of<protocol::GroupMetadataKey, protocol::StreamsGroupCurrentMemberAssignmentKey,
-             protocol::StreamsGroupMemberMetadataKey, protocol::StreamsGroupMetadataKey,
-             protocol::StreamsGroupTargetAssignmentMemberKey,
-             protocol::StreamsGroupTargetAssignmentMetadataKey,
-             protocol::StreamsGroupTopologyKey>();
+// Groups that another broker coordinated: those of KIP-1071.
+constexpr auto kUnserved = types_of<
+    protocol::StreamsGroupCurrentMemberAssignmentKey, protocol::StreamsGroupMemberMetadataKey,
+    protocol::StreamsGroupMetadataKey, protocol::StreamsGroupTargetAssignmentMemberKey,
+    protocol::StreamsGroupTargetAssignmentMetadataKey, protocol::StreamsGroupTopologyKey>();
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// The records of `__consumer_offsets` that this room knows: offsets (types 0, 1), consumer groups
-// (types 3-8, 16) and share groups (types 10-15). Key: int16 type, then the key's schema. Value:
-// int16 version, then the value's schema. Source: semantics A.4, D.2, D.3.
+// The records of `__consumer_offsets` that this room knows: offsets (types 0, 1), classic groups
+// (type 2), consumer groups (types 3-8, 16) and share groups (types 10-15). Key: int16 type, then
+// the key's schema. Value: int16 version, then the value's schema. Source: semantics A.4, D.
 #pragma once
 
 #include <optional>
@@ -24,6 +24,8 @@
 #include "protocol/generated/consumer_group_target_assignment_member_value.h"
 #include "protocol/generated/consumer_group_target_assignment_metadata_key.h"
 #include "protocol/generated/consumer_group_target_assignment_metadata_value.h"
+#include "protocol/generated/group_metadata_key.h"
+#include "protocol/generated/group_metadata_value.h"
 #include "protocol/generated/offset_commit_key.h"
 #include "protocol/generated/offset_commit_value.h"
 #include "protocol/generated/share_group_current_member_assignment_key.h"
@@ -53,6 +55,7 @@ struct KeyedRecord {
 
 // Type 0 is read as one of type 1.
 using OffsetCommit = KeyedRecord<protocol::OffsetCommitKey, protocol::OffsetCommitValue>;
+using ClassicGroupMetadata = KeyedRecord<protocol::GroupMetadataKey, protocol::GroupMetadataValue>;
 using ShareGroupMemberMetadata =
     KeyedRecord<protocol::ShareGroupMemberMetadataKey, protocol::ShareGroupMemberMetadataValue>;
 using ShareGroupMetadata =
@@ -89,7 +92,7 @@ using ConsumerGroupTargetAssignmentMetadata =
                 protocol::ConsumerGroupTargetAssignmentMetadataValue>;
 
 using GroupRecord =
-    std::variant<OffsetCommit, ShareGroupMemberMetadata, ShareGroupMetadata,
+    std::variant<OffsetCommit, ClassicGroupMetadata, ShareGroupMemberMetadata, ShareGroupMetadata,
                  ShareGroupTargetAssignmentMetadata, ShareGroupTargetAssignmentMember,
                  ShareGroupCurrentMemberAssignment, ShareGroupStatePartitionMetadata,
                  ConsumerGroupCurrentMemberAssignment, ConsumerGroupMemberMetadata,

@@ -14,7 +14,18 @@ OffsetRetention retention_of(const metadata::BrokerConfig& config) {
   return {config.offsets_retention_minutes * kMinuteMs, config.offsets_retention_check_interval_ms};
 }
 
+ClassicGroupLimits classic_limits_of(const metadata::BrokerConfig& config) {
+  return {config.group_max_size, config.group_initial_rebalance_delay_ms};
+}
+
 // ---- opening
+
+void GroupServiceImpl::prepare(Runner& runner) {
+  runner.on_tick([this, &runner](GroupShard::TickReply reply) {
+    waits_of(runner).deliver(std::move(reply.answers));
+    fence_consumers(runner, reply);
+  });
+}
 
 io::Task<Result<int32_t>> GroupServiceImpl::make_topic() {
   auto making = metadata_.ensure_internal_topic(metadata::kOffsetsTopic);
@@ -60,11 +71,9 @@ io::Task<Result<void>> GroupServiceImpl::sweep_here(Runner& runner) {
         topic.id.is_zero() ? by_name != nullptr : metadata_.image().topic(topic.id) != nullptr;
     if (!there) removed.topics.push_back(topic);
   }
-  if (!sessions.timeouts_ms.empty()) {
-    auto starting = runner.run(std::move(sessions));
-    auto started = co_await std::move(starting);
-    if (!started) co_return started.error();
-  }
+  auto starting = runner.run(std::move(sessions));
+  auto started = co_await std::move(starting);
+  if (!started) co_return started.error();
   if (!removed.topics.empty()) {
     auto removing = runner.run(std::move(removed));
     auto done = co_await std::move(removing);

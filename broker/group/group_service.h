@@ -12,13 +12,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/group/classic_types.h"
 #include "broker/group/share_admin.h"
 #include "broker/group/share_types.h"
 #include "broker/io/core.h"
+#include "broker/io/signal.h"
 #include "broker/io/task.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
@@ -166,13 +169,18 @@ struct OffsetsToFetch {
 // In the order asked for; by topic and partition where all were.
 using FetchedOffsets = std::vector<std::pair<TopicPartition, CommittedOffset>>;
 
+struct DeletedOffsets {
+  ErrorCode error = ErrorCode::NONE;
+  std::set<TopicName> in_use;  // topics whose offsets stay: GROUP_SUBSCRIBED_TO_TOPIC
+};
+
 // ---- groups of any kind
 
 // Texts are Kafka's, as tools show them.
 struct ListedGroup {
   GroupId group;
-  std::string protocol_type;  // "share", "consumer"; "" for a group that has only offsets
-  std::string state;          // "Empty", "Stable"
+  std::string protocol_type;  // "consumer", "share", …; "" for a group that has only offsets
+  std::string state;          // "Empty", "Stable", …
   std::string type;           // "classic", "consumer", "share"
   friend bool operator==(const ListedGroup&, const ListedGroup&) = default;
 };
@@ -182,6 +190,23 @@ struct DescribedClassicGroup {
   std::string message;
   std::string state;
   std::string protocol_type;
+  std::string protocol;  // "" while none is in force
+  struct Member {
+    std::string id;
+    std::optional<std::string> instance;
+    std::string client_id;
+    std::string client_host;
+    // Only of a stable group.
+    SharedBytes metadata;
+    SharedBytes assignment;
+  };
+  std::vector<Member> members;
+};
+
+// The connection of a request that may wait; on its core, and alive as long as the request.
+struct Caller {
+  const bool* gone = nullptr;
+  io::Signal* on_gone = nullptr;
 };
 
 class GroupService {
@@ -221,6 +246,20 @@ class GroupService {
   virtual io::Task<ConsumerHeartbeatReply> consumer_heartbeat(ConsumerHeartbeat heartbeat) = 0;
   virtual io::Task<DescribedConsumerGroup> describe_consumer_group(GroupId group) = 0;
 
+  // ---- classic groups. What is asked is well-formed: a name, timeouts within their bounds.
+  // Joins and syncs wait for other members, at the longest for a rebalance timeout; a caller that
+  // has gone ends the wait, but what it asked for stays. Source: KIP-62; semantics D.1.
+  // INCONSISTENT_GROUP_PROTOCOL, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, MEMBER_ID_REQUIRED (with
+  // the id), GROUP_MAX_SIZE_REACHED.
+  virtual io::Task<ClassicJoinReply> join_classic_group(ClassicJoin join, Caller caller) = 0;
+  // UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL,
+  // REBALANCE_IN_PROGRESS: join again.
+  virtual io::Task<ClassicSyncReply> sync_classic_group(ClassicSync sync, Caller caller) = 0;
+  // UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS: join again.
+  virtual io::Task<ErrorCode> classic_heartbeat(ClassicMemberName who) = 0;
+  // One answer for each member, in their order: NONE, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID.
+  virtual io::Task<Result<std::vector<ErrorCode>>> leave_classic_group(ClassicLeave leave) = 0;
+
   // Stages offsets in the producer's transaction; all or none. The partition must be in the
   // transaction already (the caller has enlisted or verified it, and hands in the guard of
   // begin_txn_offset_commit()). GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION), UNKNOWN_MEMBER_ID,
@@ -248,10 +287,11 @@ class GroupService {
   // NON_EMPTY_GROUP with members or staged records; GROUP_DELETION_FAILED when delivery state could
   // not be removed: then the group is still there.
   virtual io::Task<Result<void>> delete_group(GroupId group) = 0;
-  // Partitions without an offset are no error. GROUP_ID_NOT_FOUND; INVALID_GROUP_ID for the empty
-  // name, which is a group to all other operations on offsets.
-  virtual io::Task<ErrorCode> delete_offsets(GroupId group,
-                                             std::vector<TopicPartition> partitions) = 0;
+  // Partitions without an offset are no error; those of topics that members of the group read stay.
+  // GROUP_ID_NOT_FOUND; NON_EMPTY_GROUP for members that may read any; INVALID_GROUP_ID for the
+  // empty name, which is a group to all other operations on offsets.
+  virtual io::Task<DeletedOffsets> delete_offsets(GroupId group,
+                                                  std::vector<TopicPartition> partitions) = 0;
 
   // The end of a transaction on one partition of `__consumer_offsets`: appended and in force when
   // it ends. NOT_LEADER_OR_FOLLOWER where the coordinator is not ready, UNKNOWN_TOPIC_OR_PARTITION,

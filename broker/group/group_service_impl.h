@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "broker/coordinator/shard_set.h"
+#include "broker/group/classic_waits.h"
 #include "broker/group/group_service.h"
 #include "broker/group/group_shard.h"
 
 namespace ackord::group {
 
 OffsetRetention retention_of(const metadata::BrokerConfig& config);
+ClassicGroupLimits classic_limits_of(const metadata::BrokerConfig& config);
 
 class GroupServiceImpl final : public GroupService {
  public:
@@ -24,14 +26,12 @@ class GroupServiceImpl final : public GroupService {
         states_(states),
         shards_(
             environment, log, std::string(metadata::kOffsetsTopic), [this] { return make_topic(); },
-            [retention = retention_of(metadata.broker_config())](int32_t) {
-              return GroupShard(retention);
+            [retention = retention_of(metadata.broker_config()),
+             limits = classic_limits_of(metadata.broker_config())](int32_t) {
+              return GroupShard(retention, limits);
             },
-            [this](int32_t, Runner& runner) {
-              runner.on_tick([this, &runner](const GroupShard::TickReply& tick) {
-                fence_consumers(runner, tick);
-              });
-            }) {
+            [this](int32_t, Runner& runner) { prepare(runner); }),
+        classic_waits_(environment.cores.size()) {
     metadata_.on_topic_removed([this](const metadata::TopicImage& topic) { topic_removed(topic); });
   }
 
@@ -48,6 +48,10 @@ class GroupServiceImpl final : public GroupService {
                                                      std::vector<Uuid> topics) override;
   io::Task<ConsumerHeartbeatReply> consumer_heartbeat(ConsumerHeartbeat heartbeat) override;
   io::Task<DescribedConsumerGroup> describe_consumer_group(GroupId group) override;
+  io::Task<ClassicJoinReply> join_classic_group(ClassicJoin join, Caller caller) override;
+  io::Task<ClassicSyncReply> sync_classic_group(ClassicSync sync, Caller caller) override;
+  io::Task<ErrorCode> classic_heartbeat(ClassicMemberName who) override;
+  io::Task<Result<std::vector<ErrorCode>>> leave_classic_group(ClassicLeave leave) override;
   io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
                                         std::optional<uint64_t> guard) override;
   io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
@@ -57,18 +61,30 @@ class GroupServiceImpl final : public GroupService {
   io::Task<Result<std::vector<ListedGroup>>> list_groups() override;
   io::Task<Result<DescribedClassicGroup>> describe_classic_group(GroupId group) override;
   io::Task<Result<void>> delete_group(GroupId group) override;
-  io::Task<ErrorCode> delete_offsets(GroupId group,
-                                     std::vector<TopicPartition> partitions) override;
+  io::Task<DeletedOffsets> delete_offsets(GroupId group,
+                                          std::vector<TopicPartition> partitions) override;
   io::Task<ErrorCode> write_marker(int32_t offsets_partition, log::EndMarker marker) override;
 
  private:
   using Runner = coordinator::ShardRunner<GroupShard>;
 
+  // Sets the hooks of a shard that is about to load.
+  void prepare(Runner& runner);
   io::Task<Result<int32_t>> make_topic();
   // The runner of the group's shard, made ready if need be.
   io::Task<Result<Runner*>> runner_of(GroupId group);
 
+  // ---- classic groups
+  // Asks the group's shard and waits for the answer; absent when the caller has gone.
+  template <class Op>
+  io::Task<Result<std::optional<ClassicAnswer>>> ask_and_wait(GroupId group, Op op, Caller caller);
+  ClassicWaits& waits_of(const Runner& runner);
+
   // ---- on the runner's core
+  template <class Op>
+  io::Task<Result<Ticket>> ask_here(Runner& runner, Op op, std::shared_ptr<ClassicWait> wait);
+  io::Task<Result<std::vector<ErrorCode>>> leave_here(Runner& runner, ClassicLeave leave);
+  io::Task<bool> forget_here(Runner& runner, Ticket ticket);
   io::Task<Result<void>> sweep_here(Runner& runner);
   io::Task<Result<ShareHeartbeatDecision>> heartbeat_here(Runner& runner, ShareHeartbeat heartbeat);
   io::Task<void> initialize_here(Runner& runner, GroupId group, int32_t state_epoch,
@@ -108,6 +124,7 @@ class GroupServiceImpl final : public GroupService {
   metadata::MetadataService& metadata_;
   ShareStateKeeper& states_;
   coordinator::ShardSet<GroupShard> shards_;
+  std::vector<ClassicWaits> classic_waits_;  // by core, each used on its own
 };
 
 }  // namespace ackord::group

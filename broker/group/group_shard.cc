@@ -41,8 +41,16 @@ void GroupShard::apply_to_share_group(const ShareRecord& record) {
   if (group->state() == ShareGroupState::kDead) {
     for (const auto& [member, unused] : group->members()) soft_.sessions.erase({id, member});
     soft_.initializations.erase(id);
-    hard_.groups.erase(id);
+    drop_group(id);
   }
+}
+
+void GroupShard::drop_group(const std::string& id) {
+  const auto at = hard_.groups.find(id);
+  if (at == hard_.groups.end()) return;
+  if (ages(at->second)) --hard_.ageing;
+  drop_classic_life(id);
+  hard_.groups.erase(at);
 }
 
 // What is not being initialised any more is not waited for.
@@ -60,8 +68,14 @@ void GroupShard::drop_soft(const std::string& group, const ShareGroup& now) {
 void GroupShard::apply(const Record& record, const coordinator::RecordContext& context) {
   std::visit(
       [&](const auto& r) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(r)>, OffsetCommit>) {
+        using Known = std::decay_t<decltype(r)>;
+        if constexpr (std::is_same_v<Known, OffsetCommit>) {
           hard_.offsets.apply(r, context);
+          // Committing makes a group of a name that is none.
+          const std::string id = r.key.group.str();
+          if (r.value && !hard_.groups.contains(id)) to_apply<ClassicGroup>(id, true);
+        } else if constexpr (std::is_same_v<Known, ClassicGroupMetadata>) {
+          apply_to_classic_group(r);
         } else if constexpr (requires(ConsumerGroup& group) { group.apply(r); }) {
           apply_to_consumer_group(r);
         } else {
@@ -82,30 +96,42 @@ void GroupShard::drop_guard(ProducerId producer) {
 }
 
 void GroupShard::apply_soft(const Effect& effect) {
-  if (const auto* session = std::get_if<SessionRenewed>(&effect)) {
-    soft_.sessions.set(session->member, session->deadline_ms);
-    const auto fenced = soft_.fencing.find(session->member);
-    if (fenced != soft_.fencing.end() && fenced->second == FencingBegun::Why::kSession)
-      soft_.fencing.erase(fenced);
-  } else if (const auto* begun = std::get_if<InitializationBegun>(&effect)) {
-    soft_.initializations[begun->group][begun->partition] = begun->deadline_ms;
-  } else if (const auto* settled = std::get_if<ShareGroupSettled>(&effect)) {
-    soft_.settled_share_groups[settled->group] = settled->topics_version;
-  } else if (const auto* guard = std::get_if<GuardGiven>(&effect)) {
-    soft_.guards[guard->producer.id] = {guard->producer, guard->token};
-    soft_.guard_deadlines.set(guard->producer.id, guard->deadline_ms);
-  } else if (const auto* dropped = std::get_if<GuardDropped>(&effect)) {
-    drop_guard(dropped->producer);
-  } else if (const auto* deletion = std::get_if<StateChangeBegun>(&effect)) {
-    soft_.state_changes.insert(deletion->group);
-  } else if (const auto* ended = std::get_if<StateChangeEnded>(&effect)) {
-    soft_.state_changes.erase(ended->group);
-  } else if (const auto* consumer = std::get_if<ConsumerEffect>(&effect)) {
-    apply_consumer_effect(*consumer);
-  } else {
-    soft_.expiry = std::get<ExpiryChecked>(effect);
-  }
+  std::visit([this](const auto& one) { apply_soft_to(one); }, effect);
 }
+
+void GroupShard::apply_soft_to(const SessionRenewed& effect) {
+  soft_.sessions.set(effect.member, effect.deadline_ms);
+  const auto fenced = soft_.fencing.find(effect.member);
+  if (fenced != soft_.fencing.end() && fenced->second == FencingBegun::Why::kSession)
+    soft_.fencing.erase(fenced);
+}
+
+void GroupShard::apply_soft_to(const SessionEnded& effect) { soft_.sessions.erase(effect.member); }
+
+void GroupShard::apply_soft_to(const InitializationBegun& effect) {
+  soft_.initializations[effect.group][effect.partition] = effect.deadline_ms;
+}
+
+void GroupShard::apply_soft_to(const ShareGroupSettled& effect) {
+  soft_.settled_share_groups[effect.group] = effect.topics_version;
+}
+
+void GroupShard::apply_soft_to(const GuardGiven& effect) {
+  soft_.guards[effect.producer.id] = {effect.producer, effect.token};
+  soft_.guard_deadlines.set(effect.producer.id, effect.deadline_ms);
+}
+
+void GroupShard::apply_soft_to(const GuardDropped& effect) { drop_guard(effect.producer); }
+
+void GroupShard::apply_soft_to(const StateChangeBegun& effect) {
+  soft_.state_changes.insert(effect.group);
+}
+
+void GroupShard::apply_soft_to(const StateChangeEnded& effect) {
+  soft_.state_changes.erase(effect.group);
+}
+
+void GroupShard::apply_soft_to(const ExpiryChecked& effect) { soft_.expiry = effect; }
 
 std::optional<int64_t> GroupShard::next_deadline() const {
   std::optional<int64_t> first;
@@ -114,8 +140,9 @@ std::optional<int64_t> GroupShard::next_deadline() const {
   };
   add(soft_.sessions.earliest());
   add(soft_.revocations.earliest());
+  add(soft_.classic_deadlines.earliest());
   add(soft_.guard_deadlines.earliest());
-  if (!hard_.offsets.empty()) add(soft_.expiry.next_ms);
+  if (hard_.ageing != 0) add(soft_.expiry.next_ms);
   return first;
 }
 
@@ -149,23 +176,21 @@ GroupShard::Outcome<TopicsRemoved::Reply> GroupShard::decide(const TopicsRemoved
 GroupShard::Outcome<GroupShard::TickReply> GroupShard::decide(const coordinator::Tick&,
                                                               io::Now now) const {
   Outcome<TickReply> outcome;
-  std::map<std::string, std::vector<std::string>> expired;
-  for (const MemberKey& key : soft_.sessions.due(now.steady_ms)) {
-    if (share_group(key.group) != nullptr) expired[key.group].push_back(key.member);
+  std::vector<MemberKey> share, classic;
+  for (MemberKey& key : soft_.sessions.due(now.steady_ms)) {
+    if (share_group(key.group) != nullptr) {
+      share.push_back(std::move(key));
+    } else if (find<ClassicGroup>(key.group) != nullptr) {
+      classic.push_back(std::move(key));
+    }
   }
-  for (const auto& [id, members] : expired) {
-    const ShareGroup& group = std::get<ShareGroup>(hard_.groups.at(id));
-    // The topics are not at hand here. A hash that is out of date is set right by the next
-    // heartbeat.
-    const int64_t hash = members.size() == group.members().size() ? 0 : group.metadata_hash();
-    outcome.batches.push_back(
-        {remove_members(id, group, members, hash), std::nullopt, std::nullopt});
-  }
+  tick_share_groups(share, outcome);
+  tick_classic_groups(classic, now, outcome);
   begin_fencing(now, outcome);
   for (const ProducerId producer : soft_.guard_deadlines.due(now.steady_ms)) {
     outcome.effects.emplace_back(GuardDropped{producer});
   }
-  if (!hard_.offsets.empty() && soft_.expiry.next_ms <= now.steady_ms) expire_offsets(now, outcome);
+  if (hard_.ageing != 0 && soft_.expiry.next_ms <= now.steady_ms) expire_offsets(now, outcome);
   return outcome;
 }
 

@@ -1,8 +1,9 @@
 // GroupShard: the groups of one partition of `__consumer_offsets`; see coordinator/shard.h for what
 // a shard is.
 //
-// Hard: share groups and offsets, from records alone. Soft: sessions of share members,
-// share-partitions that are being initialised, guards of transactional commits. Pure.
+// Hard: groups and offsets, from records alone. Soft: sessions of members, the life of classic
+// groups between their records, share-partitions that are being initialised, guards of
+// transactional commits. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "broker/coordinator/shard.h"
+#include "broker/group/classic_decision.h"
+#include "broker/group/classic_group.h"
 #include "broker/group/committed_offsets.h"
 #include "broker/group/consumer_group.h"
 #include "broker/group/consumer_operations.h"
@@ -33,7 +36,7 @@ struct OffsetRetention {
 };
 
 // One kind per name.
-using Group = std::variant<ShareGroup, ConsumerGroup>;
+using Group = std::variant<ShareGroup, ClassicGroup, ConsumerGroup>;
 
 class GroupShard {
  public:
@@ -42,6 +45,7 @@ class GroupShard {
   struct TickReply {
     // By group: members of consumer groups whose time is over, for FenceConsumers.
     std::map<std::string, std::set<std::string>> fence_consumers;
+    ClassicAnswers answers;
   };
   template <class Reply>
   using Outcome = coordinator::Outcome<GroupShard, Reply>;
@@ -51,7 +55,8 @@ class GroupShard {
   // How many offsets one look for expired ones sees; the rest follow at once, in their turn.
   static constexpr size_t kExpiryBudget = 10000;
 
-  explicit GroupShard(OffsetRetention retention = {}) : retention_(retention) {}
+  explicit GroupShard(OffsetRetention retention = {}, ClassicGroupLimits classic_limits = {})
+      : retention_(retention), classic_limits_(classic_limits) {}
 
   static log::EncodedRecord encode(const Record& record) { return group::encode(record); }
   static Result<std::optional<Record>> decode(std::span<const std::byte> key,
@@ -86,18 +91,22 @@ class GroupShard {
   Outcome<PatternsResolved::Reply> decide(const PatternsResolved& op, io::Now now) const;
   Outcome<FenceConsumers::Reply> decide(const FenceConsumers& op, io::Now now) const;
   Outcome<DescribedConsumerGroup> decide(const DescribeConsumerGroup& op, io::Now now) const;
+  Outcome<ClassicAnswers> decide(const JoinClassicGroup& op, io::Now now) const;
+  Outcome<ClassicAnswers> decide(const SyncClassicGroup& op, io::Now now) const;
+  Outcome<LeaveClassicGroup::Reply> decide(const LeaveClassicGroup& op, io::Now now) const;
+  Outcome<Verdict> decide(const BeatClassicMember& op, io::Now now) const;
   Outcome<std::optional<uint64_t>> decide(const BeginTxnOffsetCommit& op, io::Now now) const;
   Outcome<Verdict> decide(const TxnOffsetCommitOp& op, io::Now now) const;
   Outcome<Verdict> decide(const CommitOffsets& op, io::Now now) const;
   Outcome<FetchOffsets::Reply> decide(const FetchOffsets& op, io::Now now) const;
-  Outcome<Verdict> decide(const DeleteOffsets& op, io::Now now) const;
+  Outcome<DeletedOffsets> decide(const DeleteOffsets& op, io::Now now) const;
   Outcome<Verdict> decide(const WriteMarker& op, io::Now now) const;
   Outcome<std::vector<ListedGroup>> decide(const ListGroups& op, io::Now now) const;
   Outcome<DescribedClassicGroup> decide(const DescribeClassicGroup& op, io::Now now) const;
   Outcome<BeginDeletion::Reply> decide(const BeginDeletion& op, io::Now now) const;
   Outcome<EndDeletion::Reply> decide(const EndDeletion& op, io::Now now) const;
-  // Members whose session is over and offsets whose time is over are removed; drops guards that
-  // nobody brought back.
+  // Members whose session is over and offsets whose time is over are removed, classic groups whose
+  // time to gather is over go on; drops guards that nobody brought back.
   Outcome<TickReply> decide(const coordinator::Tick& tick, io::Now now) const;
 
   // ---- looking
@@ -117,6 +126,7 @@ class GroupShard {
  private:
   struct HardState {
     std::map<std::string, Group, std::less<>> groups;
+    size_t ageing = 0;  // groups that expire_offsets() looks at: those that may have offsets
     CommittedOffsets offsets;
   };
   struct Guard {
@@ -124,7 +134,10 @@ class GroupShard {
     uint64_t token = 0;
   };
   struct SoftState {
-    Deadlines<MemberKey> sessions;
+    Deadlines<MemberKey> sessions;  // of members of all kinds of groups
+    std::map<std::string, ClassicLife, std::less<>>
+        classic;  // those with members, or ids given out
+    Deadlines<std::string> classic_deadlines;
     // Of consumer groups: who must give up partitions, and who is about to be fenced.
     Deadlines<MemberKey> revocations;
     std::map<MemberKey, FencingBegun::Why> fencing;
@@ -150,6 +163,8 @@ class GroupShard {
       if (const Kind* one = std::get_if<Kind>(&group)) visit(id, *one);
     }
   }
+  static bool ages(const Group& group) { return !std::holds_alternative<ShareGroup>(group); }
+  void drop_group(const std::string& id);
   // To apply a record of this kind to. A value makes the group, also in place of one of another
   // kind; a tombstone finds null where there is none.
   template <class Kind>
@@ -157,19 +172,42 @@ class GroupShard {
     const auto at = hard_.groups.find(id);
     Kind* group = at == hard_.groups.end() ? nullptr : std::get_if<Kind>(&at->second);
     if (group != nullptr || !has_value) return group;
-    return &std::get<Kind>(hard_.groups.insert_or_assign(id, Group(Kind())).first->second);
+    drop_group(id);
+    Group& made = hard_.groups.emplace(id, Kind()).first->second;
+    if (ages(made)) ++hard_.ageing;
+    return &std::get<Kind>(made);
   }
 
-  // Whether a group of any kind has the name, be it only by its offsets.
-  bool is_taken(std::string_view id) const {
-    return hard_.groups.find(id) != hard_.groups.end() || hard_.offsets.holds(id);
+  // Whether a group of any kind has the name.
+  bool is_taken(std::string_view id) const { return hard_.groups.find(id) != hard_.groups.end(); }
+
+  // ---- classic groups
+  // visit(life): as it is, or as the record says.
+  template <class Visit>
+  auto with_life(const std::string& id, const ClassicGroup& group, Visit&& visit) const {
+    const auto at = soft_.classic.find(id);
+    return at == soft_.classic.end() ? visit(ClassicLife(group)) : visit(at->second);
   }
+  // act(decision) says what has happened to the group; `answers` takes what is answered.
+  template <class Reply, class Act>
+  void on_classic(const std::string& id, const ClassicGroup& group, io::Now now, Act&& act,
+                  Outcome<Reply>& outcome, ClassicAnswers& answers) const;
+  bool has_members(const std::string& id, const ClassicGroup& group) const {
+    return with_life(id, group, [](const ClassicLife& life) { return !life.members().empty(); });
+  }
+  void apply_to_classic_group(const ClassicGroupMetadata& record);
+  void drop_classic_life(const std::string& id);
+  void start_classic_groups(io::Now now, Outcome<StartSessions::Reply>& outcome) const;
+  void tick_classic_groups(const std::vector<MemberKey>& ended, io::Now now,
+                           Outcome<TickReply>& outcome) const;
+  ErrorCode check_classic_committer(const OffsetsToCommit& commit, bool in_transaction) const;
+  void renew_committers_session(const OffsetsToCommit& commit, io::Now now,
+                                Outcome<Verdict>& outcome) const;
   // ---- consumer groups
   template <class ConsumerRecord>
   void apply_to_consumer_group(const ConsumerRecord& record);
   void drop_revocation(const MemberKey& member);
   void drop_consumer(const MemberKey& member);
-  void apply_consumer_effect(const ConsumerEffect& effect);
   void begin_fencing(io::Now now, Outcome<TickReply>& outcome) const;
   void start_consumer_sessions(const StartSessions& op, io::Now now,
                                Outcome<StartSessions::Reply>& outcome) const;
@@ -180,15 +218,31 @@ class GroupShard {
   template <class ShareRecord>
   void apply_to_share_group(const ShareRecord& record);
   void drop_soft(const std::string& group, const ShareGroup& now);
+  void apply_soft_to(const SessionRenewed& effect);
+  void apply_soft_to(const SessionEnded& effect);
+  void apply_soft_to(const ClassicChange& change);
+  void apply_soft_to(const InitializationBegun& effect);
+  void apply_soft_to(const ShareGroupSettled& effect);
+  void apply_soft_to(const GuardGiven& effect);
+  void apply_soft_to(const GuardDropped& effect);
+  void apply_soft_to(const StateChangeBegun& effect);
+  void apply_soft_to(const StateChangeEnded& effect);
+  void apply_soft_to(const ExpiryChecked& effect);
+  void apply_soft_to(const ConsumerEffect& effect);
+
   void drop_guard(ProducerId producer);
   ErrorCode check_state_change(const std::string& id, std::string& message) const;
+  void tick_share_groups(const std::vector<MemberKey>& ended, Outcome<TickReply>& outcome) const;
   ErrorCode check_committer(const OffsetsToCommit& commit, bool in_transaction) const;
   ErrorCode check_commit(const TxnOffsetCommitOp& op) const;
   CommittedOffset committed_offset(std::string_view group, const TopicPartition& partition) const;
   bool guard_holds(const TxnOffsetCommitOp& op) const;
+  // How the offsets of a group age.
+  ExpiryRule expiry_rule(const std::string& id, const Group& group) const;
   void expire_offsets(io::Now now, Outcome<TickReply>& outcome) const;
 
   OffsetRetention retention_;
+  ClassicGroupLimits classic_limits_;
   HardState hard_;
   SoftState soft_;
 };

@@ -1,7 +1,9 @@
 // What GroupShard decides about committed offsets (semantics D.3).
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
+#include "broker/group/consumer_records.h"
 #include "broker/group/group_shard.h"
 
 namespace ackord::group {
@@ -40,6 +42,10 @@ std::vector<GroupRecord> offset_records(const OffsetsToCommit& commit, TimeMs no
   return records;
 }
 
+bool reads(const ConsumerGroup& group, std::string_view topic) {
+  return group.subscribed_topics().find(topic) != group.subscribed_topics().end();
+}
+
 }  // namespace
 
 GroupShard::Outcome<std::optional<uint64_t>> GroupShard::decide(const BeginTxnOffsetCommit& op,
@@ -67,18 +73,15 @@ bool GroupShard::guard_holds(const TxnOffsetCommitOp& op) const {
          given->second.token == op.guard;
 }
 
-// A group that only holds offsets has no members, and none can speak for it.
+// A group of a kind that has no offsets is none here. A negative generation makes a group of a name
+// that is not known.
 ErrorCode GroupShard::check_committer(const OffsetsToCommit& commit, bool in_transaction) const {
   if (const ConsumerGroup* group = consumer_group(commit.group.sv()))
     return check_consumer_committer(*group, commit, in_transaction);
-  if (share_group(commit.group.sv()) != nullptr) return ErrorCode::GROUP_ID_NOT_FOUND;
-  const OffsetCommitter& committer = commit.committer;
-  // Outside a transaction a negative generation is enough to speak for a group without members.
-  if (in_transaction ? committer.is_nobody() : committer.generation_or_member_epoch < 0)
-    return ErrorCode::NONE;
-  // A negative generation makes a group of a name that is not known.
-  if (committer.generation_or_member_epoch < 0 || hard_.offsets.holds(commit.group.sv()))
-    return ErrorCode::UNKNOWN_MEMBER_ID;
+  if (find<ClassicGroup>(commit.group.sv()) != nullptr)
+    return check_classic_committer(commit, in_transaction);
+  if (hard_.groups.contains(commit.group.str())) return ErrorCode::GROUP_ID_NOT_FOUND;
+  if (commit.committer.generation_or_member_epoch < 0) return ErrorCode::NONE;
   return commit.knows_group_id_not_found ? ErrorCode::GROUP_ID_NOT_FOUND
                                          : ErrorCode::ILLEGAL_GENERATION;
 }
@@ -107,31 +110,96 @@ GroupShard::Outcome<Verdict> GroupShard::decide(const TxnOffsetCommitOp& op, io:
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const CommitOffsets& op, io::Now now) const {
   const ErrorCode error = check_committer(op.commit, false);
-  if (error != ErrorCode::NONE || op.commit.offsets.empty())
-    return Outcome<Verdict>::answer({error});
-  return Outcome<Verdict>::of(offset_records(op.commit, now.wall_ms), Verdict{});
+  if (error != ErrorCode::NONE) return Outcome<Verdict>::answer({error});
+  auto outcome = Outcome<Verdict>::of(offset_records(op.commit, now.wall_ms), Verdict{});
+  renew_committers_session(op.commit, now, outcome);
+  return outcome;
 }
 
-GroupShard::Outcome<Verdict> GroupShard::decide(const DeleteOffsets& op, io::Now) const {
-  const std::string_view group = op.group.sv();
-  if (!hard_.offsets.holds(group)) return Outcome<Verdict>::answer({ErrorCode::GROUP_ID_NOT_FOUND});
+GroupShard::Outcome<DeletedOffsets> GroupShard::decide(const DeleteOffsets& op, io::Now) const {
+  const std::string id = op.group.str();
+  DeletedOffsets reply;
+  const auto keep = [&](const auto& reads) {
+    for (const TopicPartition& partition : op.partitions) {
+      if (reads(partition.topic.sv())) reply.in_use.insert(partition.topic);
+    }
+  };
+  if (const ClassicGroup* classic = find<ClassicGroup>(id)) {
+    with_life(id, *classic, [&](const ClassicLife& life) {
+      if (life.members().empty()) return;
+      if (life.phase().protocol_type != kConsumerProtocolType)
+        reply.error = ErrorCode::NON_EMPTY_GROUP;
+      const auto read = life.subscribed_topics();
+      keep([&read](std::string_view topic) { return !read || read->contains(topic); });
+    });
+  } else if (const ConsumerGroup* consumers = consumer_group(id)) {
+    keep([consumers](std::string_view topic) { return reads(*consumers, topic); });
+  } else {
+    reply.error = ErrorCode::GROUP_ID_NOT_FOUND;
+  }
+  if (reply.error != ErrorCode::NONE) return Outcome<DeletedOffsets>::answer(std::move(reply));
   std::vector<Record> records;
   for (const TopicPartition& partition : op.partitions) {
-    if (hard_.offsets.committed(group, partition) || hard_.offsets.staged(group, partition))
-      records.emplace_back(offset_tombstone(group, partition));
+    if (reply.in_use.contains(partition.topic)) continue;
+    if (hard_.offsets.committed(id, partition) || hard_.offsets.staged(id, partition))
+      records.emplace_back(offset_tombstone(id, partition));
   }
-  return Outcome<Verdict>::of(std::move(records), {});
+  return Outcome<DeletedOffsets>::of(std::move(records), std::move(reply));
+}
+
+// When a group is empty its offsets age together, from when it became empty; while members read,
+// only those of topics that nobody reads; those of a group that has no protocol from their commit.
+ExpiryRule GroupShard::expiry_rule(const std::string& id, const Group& group) const {
+  ExpiryRule rule;
+  if (const auto* consumers = std::get_if<ConsumerGroup>(&group)) {
+    auto& kept = rule.kept.emplace();
+    for (const auto& [topic, interest] : consumers->subscribed_topics()) kept.insert(topic);
+  }
+  const auto* classic = std::get_if<ClassicGroup>(&group);
+  if (classic == nullptr) return rule;
+  with_life(id, *classic, [&rule](const ClassicLife& life) {
+    const ClassicPhase& phase = life.phase();
+    if (!phase.protocol_type) return;
+    if (phase.state == ClassicGroupState::kEmpty) {
+      if (phase.since_ms >= 0) rule.since_ms = phase.since_ms;
+      return;
+    }
+    rule.kept = life.subscribed_topics();
+    rule.none = phase.state != ClassicGroupState::kStable || !rule.kept;
+  });
+  return rule;
 }
 
 void GroupShard::expire_offsets(io::Now now, Outcome<TickReply>& outcome) const {
-  CommittedOffsets::Expired found = hard_.offsets.expired(now.wall_ms, retention_.retention_ms,
-                                                          soft_.expiry.after, kExpiryBudget);
   std::vector<Record> records;
-  for (const auto& [group, partition] : found.offsets)
-    records.emplace_back(offset_tombstone(group, partition));
+  std::optional<std::string> last;
+  size_t seen = 0;
+  for (auto at = hard_.groups.upper_bound(soft_.expiry.after); at != hard_.groups.end(); ++at) {
+    const auto& [id, group] = *at;
+    const auto over =
+        hard_.offsets.expired(id, expiry_rule(id, group), now.wall_ms, retention_.retention_ms);
+    for (const TopicPartition& partition : over)
+      records.emplace_back(offset_tombstone(id, partition));
+    const size_t held = hard_.offsets.held(id).size();
+    // An empty group goes with its last offset. Ids that were given out keep it.
+    const auto* classic = std::get_if<ClassicGroup>(&group);
+    const auto* consumers = std::get_if<ConsumerGroup>(&group);
+    if (over.size() == held && classic != nullptr && classic->value.members.empty() &&
+        !soft_.classic.contains(id))
+      records.emplace_back(classic_group_tombstone(id));
+    if (over.size() == held && consumers != nullptr &&
+        consumers->state() == ConsumerGroupState::kEmpty) {
+      auto ends = consumer_group_tombstones(id, *consumers);
+      std::move(ends.begin(), ends.end(), std::back_inserter(records));
+    }
+    seen += held + 1;
+    if (seen < kExpiryBudget) continue;
+    last = id;
+    break;
+  }
   if (!records.empty()) outcome.batches.push_back({std::move(records), std::nullopt, std::nullopt});
-  const int64_t next = found.last ? now.steady_ms : now.steady_ms + retention_.check_interval_ms;
-  outcome.effects.emplace_back(ExpiryChecked{next, found.last.value_or("")});
+  const int64_t next = last ? now.steady_ms : now.steady_ms + retention_.check_interval_ms;
+  outcome.effects.emplace_back(ExpiryChecked{next, last.value_or("")});
 }
 
 CommittedOffset GroupShard::committed_offset(std::string_view group,

@@ -52,13 +52,17 @@ io::Task<Result<FetchedOffsets>> GroupServiceImpl::fetch_offsets(OffsetsToFetch 
   co_return std::move(reply->offsets);
 }
 
-io::Task<ErrorCode> GroupServiceImpl::delete_offsets(GroupId group,
-                                                     std::vector<TopicPartition> partitions) {
-  if (group.empty()) co_return ErrorCode::INVALID_GROUP_ID;
+io::Task<DeletedOffsets> GroupServiceImpl::delete_offsets(GroupId group,
+                                                          std::vector<TopicPartition> partitions) {
+  DeletedOffsets failed;
+  failed.error = ErrorCode::INVALID_GROUP_ID;
+  if (group.empty()) co_return failed;
   DeleteOffsets op{group, std::move(partitions)};
   auto running = run(std::move(group), std::move(op));
-  Result<Verdict> reply = co_await std::move(running);
-  co_return reply ? reply->error : reply.error().code;
+  Result<DeletedOffsets> reply = co_await std::move(running);
+  if (reply) co_return std::move(*reply);
+  failed.error = reply.error().code;
+  co_return failed;
 }
 
 }  // namespace ackord::group

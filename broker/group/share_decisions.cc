@@ -109,7 +109,25 @@ GroupShard::Outcome<StartSessions::Reply> GroupShard::decide(const StartSessions
     }
   });
   start_consumer_sessions(op, now, outcome);
+  start_classic_groups(now, outcome);
+  // Groups that the start has found are not looked at for what is over before one interval has
+  // passed.
+  outcome.effects.emplace_back(ExpiryChecked{now.steady_ms + retention_.check_interval_ms, ""});
   return outcome;
+}
+
+void GroupShard::tick_share_groups(const std::vector<MemberKey>& ended,
+                                   Outcome<TickReply>& outcome) const {
+  std::map<std::string, std::vector<std::string>> expired;
+  for (const MemberKey& key : ended) expired[key.group].push_back(key.member);
+  for (const auto& [id, members] : expired) {
+    const ShareGroup& group = *share_group(id);
+    // The topics are not at hand here. A hash that is out of date is set right by the next
+    // heartbeat.
+    const int64_t hash = members.size() == group.members().size() ? 0 : group.metadata_hash();
+    outcome.batches.push_back(
+        {remove_members(id, group, members, hash), std::nullopt, std::nullopt});
+  }
 }
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const CheckShareMember& op, io::Now) const {

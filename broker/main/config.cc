@@ -209,6 +209,10 @@ metadata::BrokerConfig broker_config(const Config& config) {
       "share.coordinator.state.topic.prune.interval.ms");
   set(out.share_coordinator_cold_partition_snapshot_interval_ms,
       "share.coordinator.cold.partition.snapshot.interval.ms");
+  set(out.group_max_size, "group.max.size");
+  set(out.group_min_session_timeout_ms, "group.min.session.timeout.ms");
+  set(out.group_max_session_timeout_ms, "group.max.session.timeout.ms");
+  set(out.group_initial_rebalance_delay_ms, "group.initial.rebalance.delay.ms");
   set(out.group_share_max_size, "group.share.max.size");
   set(out.group_share_max_share_sessions, "group.share.max.share.sessions");
   set(out.group_share_session_timeout_ms, "group.share.session.timeout.ms");

@@ -66,6 +66,9 @@ struct BrokerConfig {
   int64_t share_batch_transaction_retention_ms = 86400000;
   int32_t share_coordinator_state_topic_prune_interval_ms = 300000;
   int32_t share_coordinator_cold_partition_snapshot_interval_ms = 300000;
+  int32_t group_max_size = 2147483647;
+  int32_t group_min_session_timeout_ms = 6000, group_max_session_timeout_ms = 1800000;
+  int32_t group_initial_rebalance_delay_ms = 3000;
   int32_t group_share_max_size = 200;
   int32_t group_share_max_share_sessions = 2000;
   int32_t group_share_session_timeout_ms = 45000, group_share_min_session_timeout_ms = 45000,

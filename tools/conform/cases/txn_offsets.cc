@@ -288,6 +288,25 @@ CASE(unknown_group_with_a_generation, "KIP-447", .api = "TxnOffsetCommit", .firs
                                           : ErrorCode::ILLEGAL_GENERATION);
 }
 
+CASE(no_generation_in_an_empty_group, "KIP-447", .api = "TxnOffsetCommit", .first = 3, .last = 6) {
+  const Topic topic = create_topic(kit);
+  const std::string group = offsets_group(kit);
+  TxnProducer producer = with_group(kit, group);
+  const auto code = [&](const std::string& id, const std::optional<std::string>& instance) {
+    return producer.try_commit_offset(group, topic,
+                                      {.offset = 5,
+                                       .version = kit.version(),
+                                       .generation = -1,
+                                       .member = id,
+                                       .instance = instance})["errorCode"];
+  };
+  // Whatever else it says: an empty group is anybody's.
+  code("nobody", std::nullopt).is_none();
+  code("", "I").is_none();
+  producer.commit();
+  wait_for_offset(kit, group, topic, 5);
+}
+
 CASE(classic_member, "KIP-447", .api = "TxnOffsetCommit", .first = 3, .last = 6) {
   const Topic topic = create_topic(kit);
   ClassicMember member(kit, new_group(kit), {.instance = "I"});

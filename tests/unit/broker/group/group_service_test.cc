@@ -238,7 +238,8 @@ TEST_F(Service, TheEmptyNameIsAGroupOfOffsets) {
   OffsetsToCommit commit;
   commit.offsets = {{TopicName("t"), topic_->id, 0, 5, -1, ""}};
   EXPECT_EQ(run(service_->commit_offsets(std::move(commit))), ErrorCode::NONE);
-  EXPECT_EQ(run(service_->delete_offsets({}, {{TopicName("t"), 0}})), ErrorCode::INVALID_GROUP_ID);
+  EXPECT_EQ(run(service_->delete_offsets({}, {{TopicName("t"), 0}})).error,
+            ErrorCode::INVALID_GROUP_ID);
   EXPECT_TRUE(run(service_->delete_group({})).has_value());
   EXPECT_EQ(run(service_->delete_group({})).error().code, ErrorCode::GROUP_ID_NOT_FOUND);
 }

@@ -12,6 +12,8 @@ namespace ackord::test {
 
 class ShardDriver {
  public:
+  explicit ShardDriver(group::GroupShard shard = group::GroupShard()) : shard_(std::move(shard)) {}
+
   template <class Op>
   auto run(const Op& op) {
     auto outcome = std::as_const(shard_).decide(op, now);
