@@ -40,6 +40,8 @@ class ClassicDecision {
   void deadline_reached();
   // After a start: sessions begin anew, and a group that has become too large gathers again.
   void loaded();
+  // It was a consumer group until now: sessions begin anew, and its members gather.
+  void converted();
   // A group that has just been made is logged although nothing is to be said of it.
   void made();
 

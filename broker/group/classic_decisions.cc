@@ -74,6 +74,8 @@ GroupShard::Outcome<ClassicAnswers> GroupShard::decide(const JoinClassicGroup& o
                                                        io::Now now) const {
   const std::string id = op.join.group.str();
   const ConsumerGroup* consumers = consumer_group(id);
+  if (consumers != nullptr && !consumers->members().empty())
+    return join_consumer_group(*consumers, op, now);
   // A consumer group without members gives its name, and its offsets, to one who joins anew.
   const bool gives_way = consumers != nullptr && consumers->state() == ConsumerGroupState::kEmpty;
   const bool exists = hard_.groups.contains(id) && !gives_way;
@@ -105,6 +107,8 @@ GroupShard::Outcome<ClassicAnswers> GroupShard::decide(const JoinClassicGroup& o
 GroupShard::Outcome<ClassicAnswers> GroupShard::decide(const SyncClassicGroup& op,
                                                        io::Now now) const {
   const std::string id = op.sync.who.group.str();
+  if (const ConsumerGroup* consumers = consumer_group(id))
+    return sync_consumer_group(*consumers, op, now);
   const ClassicGroup* group = find<ClassicGroup>(id);
   Outcome<ClassicAnswers> outcome;
   if (group == nullptr) {
@@ -121,6 +125,8 @@ GroupShard::Outcome<ClassicAnswers> GroupShard::decide(const SyncClassicGroup& o
 GroupShard::Outcome<LeaveClassicGroup::Reply> GroupShard::decide(const LeaveClassicGroup& op,
                                                                  io::Now now) const {
   const std::string id = op.leave.group.str();
+  if (const ConsumerGroup* consumers = consumer_group(id))
+    return leave_consumer_group(*consumers, op, now);
   const ClassicGroup* group = find<ClassicGroup>(id);
   Outcome<LeaveClassicGroup::Reply> outcome;
   if (group == nullptr) {
@@ -136,6 +142,8 @@ GroupShard::Outcome<LeaveClassicGroup::Reply> GroupShard::decide(const LeaveClas
 
 GroupShard::Outcome<Verdict> GroupShard::decide(const BeatClassicMember& op, io::Now now) const {
   const std::string id = op.who.group.str();
+  if (const ConsumerGroup* consumers = consumer_group(id))
+    return beat_in_consumer_group(*consumers, op, now);
   const ClassicGroup* group = find<ClassicGroup>(id);
   if (group == nullptr) return Outcome<Verdict>::answer({ErrorCode::UNKNOWN_MEMBER_ID});
   return with_life(id, *group, [&](const ClassicLife& life) {

@@ -158,6 +158,13 @@ void ClassicDecision::loaded() {
   if (draft_.size() > limits_.max_size) prepare();
 }
 
+void ClassicDecision::converted() {
+  draft_.for_each([this](const std::string& id, const ClassicMember& member) {
+    renew_session(id, member.session_timeout_ms);
+  });
+  prepare();
+}
+
 void ClassicDecision::made() {
   if (!records_.empty()) return;
   ClassicPhase nothing;

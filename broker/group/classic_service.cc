@@ -23,6 +23,9 @@ std::string text_of(const Uuid& id) {
   return text;
 }
 
+const GroupId& group_of(const JoinClassicGroup& op) { return op.join.group; }
+const GroupId& group_of(const SyncClassicGroup& op) { return op.sync.who.group; }
+
 }  // namespace
 
 ClassicWaits& GroupServiceImpl::waits_of(const Runner& runner) {
@@ -35,6 +38,7 @@ io::Task<Result<Ticket>> GroupServiceImpl::ask_here(Runner& runner, Op op,
   ClassicWaits& waits = waits_of(runner);
   const Ticket ticket = waits.open(std::move(wait));
   op.ticket = ticket;
+  op.consumers.emplace(ConsumerContext{topics_here(), consumer_limits_of(group_of(op).sv())});
   auto running = runner.run(std::move(op));
   Result<ClassicAnswers> answers = co_await std::move(running);
   if (!answers) {
@@ -120,7 +124,8 @@ io::Task<Result<std::vector<ErrorCode>>> GroupServiceImpl::leave_classic_group(C
 
 io::Task<Result<std::vector<ErrorCode>>> GroupServiceImpl::leave_here(Runner& runner,
                                                                       ClassicLeave leave) {
-  LeaveClassicGroup op{std::move(leave)};
+  ConsumerContext consumers{topics_here(), consumer_limits_of(leave.group.sv())};
+  LeaveClassicGroup op{std::move(leave), std::move(consumers)};
   auto running = runner.run(std::move(op));
   Result<LeaveClassicGroup::Reply> left = co_await std::move(running);
   if (!left) {

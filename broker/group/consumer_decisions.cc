@@ -76,7 +76,21 @@ void GroupShard::drop_revocation(const MemberKey& member) {
     soft_.fencing.erase(at);
 }
 
+void GroupShard::expect(Deadlines<MemberKey>& of, const MemberKey& member,
+                        std::optional<int64_t> by) {
+  if (by) {
+    of.set(member, *by);
+    return;
+  }
+  of.erase(member);
+  const auto at = soft_.fencing.find(member);
+  if (at != soft_.fencing.end() && at->second == FencingBegun::Why::kClassic)
+    soft_.fencing.erase(at);
+}
+
 void GroupShard::drop_consumer(const MemberKey& member) {
+  soft_.expected_joins.erase(member);
+  soft_.expected_syncs.erase(member);
   soft_.sessions.erase(member);
   soft_.revocations.erase(member);
   soft_.fencing.erase(member);
@@ -86,17 +100,26 @@ void GroupShard::apply_soft_to(const ConsumerEffect& effect) {
   if (const auto* begun = std::get_if<RevocationBegun>(&effect)) {
     soft_.revocations.set(begun->member, begun->deadline_ms);
   } else if (const auto* fencing = std::get_if<FencingBegun>(&effect)) {
-    soft_.sessions.erase(fencing->member);
-    soft_.revocations.erase(fencing->member);
+    drop_consumer(fencing->member);
     soft_.fencing[fencing->member] = fencing->why;
   } else if (const auto* checked = std::get_if<TopicsChecked>(&effect)) {
     soft_.consumer_groups[checked->group].checked_topics_version = checked->version;
+  } else if (const auto* join = std::get_if<JoinExpected>(&effect)) {
+    expect(soft_.expected_joins, join->member, join->deadline_ms);
+  } else if (const auto* sync = std::get_if<SyncExpected>(&effect)) {
+    expect(soft_.expected_syncs, sync->member, sync->deadline_ms);
   } else if (const auto* resolution = std::get_if<ResolutionBegun>(&effect)) {
     soft_.consumer_groups[resolution->group].resolving = true;
   } else if (const auto* ended = std::get_if<ResolutionEnded>(&effect)) {
     const auto at = soft_.consumer_groups.find(ended->group);
     if (at != soft_.consumer_groups.end()) at->second.resolving = false;
   }
+}
+
+const ConsumerGroupSoftState& GroupShard::soft_of_consumers(const std::string& id) const {
+  static const ConsumerGroupSoftState nothing_known;
+  const auto at = soft_.consumer_groups.find(id);
+  return at == soft_.consumer_groups.end() ? nothing_known : at->second;
 }
 
 // ---- heartbeats
@@ -107,19 +130,15 @@ GroupShard::Outcome<ConsumerHeartbeatDecision> GroupShard::decide(const Consumer
   const ConsumerGroup* group = find<ConsumerGroup>(id);
   const bool joins = op.heartbeat.epoch == kJoinEpoch;
   const bool leaves = op.heartbeat.epoch < 0;
-  static const ConsumerGroupSoftState nothing_known;
-  const auto soft = soft_.consumer_groups.find(id);
-  const ConsumerHeartbeatInput input{
-      op.heartbeat, op.topics, op.limits,
-      soft == soft_.consumer_groups.end() ? nothing_known : soft->second, now.wall_ms};
+  const ConsumerHeartbeatInput input{op.heartbeat, op.topics, op.limits, soft_of_consumers(id),
+                                     now.wall_ms};
   ConsumerHeartbeatDecision decision;
-  // A classic group without members gives its name, and its offsets, to one who joins.
+  std::vector<GroupEffect> effects;
   const ClassicGroup* classic = find<ClassicGroup>(id);
-  const bool gives_way = classic != nullptr && joins && !has_members(id, *classic);
-  if (group == nullptr && hard_.groups.contains(id) && !gives_way) {
-    refuse_missing(op.heartbeat.group, true, decision.reply);
-  } else if (group == nullptr && leaves) {
-    refuse_missing(op.heartbeat.group, false, decision.reply);
+  if (classic != nullptr && joins) {
+    decision = join_as_consumer(*classic, input, now, effects);
+  } else if (group == nullptr && (leaves || is_taken(id))) {
+    refuse_missing(op.heartbeat.group, is_taken(id), decision.reply);
   } else {
     decision = leaves ? decide_leave(*group, input) : decide_heartbeat(group, input);
   }
@@ -127,11 +146,14 @@ GroupShard::Outcome<ConsumerHeartbeatDecision> GroupShard::decide(const Consumer
     decision.records.clear();
     return Outcome<ConsumerHeartbeatDecision>::answer(std::move(decision));
   }
-  std::vector<Record> records;
-  if (gives_way) records.emplace_back(classic_group_tombstone(id));
-  std::move(decision.records.begin(), decision.records.end(), std::back_inserter(records));
+  auto records = std::move(decision.records);
   decision.records.clear();
   auto outcome = Outcome<ConsumerHeartbeatDecision>::of(std::move(records), std::move(decision));
+  outcome.effects = std::move(effects);
+  if (op.heartbeat.epoch == kLeaveEpoch) {
+    remove_from_consumer_group(id, *group, {op.heartbeat.member}, {op.topics, op.limits}, now,
+                               outcome);
+  }
   if (leaves) return outcome;
   const MemberKey member{id, op.heartbeat.member};
   outcome.effects.emplace_back(
@@ -167,10 +189,14 @@ void GroupShard::begin_fencing(io::Now now, Outcome<TickReply>& outcome) const {
     begin(member, FencingBegun::Why::kSession);
   for (const MemberKey& member : soft_.revocations.due(now.steady_ms))
     begin(member, FencingBegun::Why::kRevocation);
+  for (const MemberKey& member : soft_.expected_joins.due(now.steady_ms))
+    begin(member, FencingBegun::Why::kClassic);
+  for (const MemberKey& member : soft_.expected_syncs.due(now.steady_ms))
+    begin(member, FencingBegun::Why::kClassic);
 }
 
 GroupShard::Outcome<FenceConsumers::Reply> GroupShard::decide(const FenceConsumers& op,
-                                                              io::Now) const {
+                                                              io::Now now) const {
   std::vector<std::string> members;
   const ConsumerGroup* group = find<ConsumerGroup>(op.group);
   for (const std::string& member : op.members) {
@@ -179,9 +205,10 @@ GroupShard::Outcome<FenceConsumers::Reply> GroupShard::decide(const FenceConsume
         soft_.fencing.contains({op.group, member}))
       members.push_back(member);
   }
-  if (members.empty()) return Outcome<FenceConsumers::Reply>::answer({});
-  return Outcome<FenceConsumers::Reply>::of(remove_consumers(op.group, *group, members, op.topics),
-                                            {});
+  Outcome<FenceConsumers::Reply> outcome;
+  if (group != nullptr)
+    remove_from_consumer_group(op.group, *group, members, op.context, now, outcome);
+  return outcome;
 }
 
 void GroupShard::start_consumer_sessions(const StartSessions& op, io::Now now,
@@ -191,8 +218,10 @@ void GroupShard::start_consumer_sessions(const StartSessions& op, io::Now now,
     if (timeout == op.timeouts_ms.end()) return;
     for (const auto& [member, state] : group.members()) {
       const MemberKey key{id, member};
+      const int32_t session_ms =
+          state.classic ? state.classic->session_timeout_ms : timeout->second;
       if (!soft_.sessions.at(key))
-        outcome.effects.emplace_back(SessionRenewed{key, now.steady_ms + timeout->second});
+        outcome.effects.emplace_back(SessionRenewed{key, now.steady_ms + session_ms});
       if (state.state == MemberState::kUnrevokedPartitions && state.epoch >= 0)
         outcome.effects.emplace_back(
             RevocationBegun{key, now.steady_ms + state.rebalance_timeout_ms});

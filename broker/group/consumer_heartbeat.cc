@@ -137,6 +137,7 @@ class Heartbeat {
 
   ConsumerHeartbeatDecision find_static(const std::string* holder, bool joins) {
     const std::string& instance = *request_.instance;
+    joins = joins && !in_.knows_its_id;
     if (holder == nullptr && !joins)
       return refuse(ErrorCode::UNKNOWN_MEMBER_ID, "Instance id " + instance + " is unknown.");
     if (holder == nullptr) {
@@ -159,7 +160,7 @@ class Heartbeat {
 
   // A new member takes the place of the instance's old one, with its assignment.
   ConsumerHeartbeatDecision replace_static(const std::string& holder) {
-    if (!before_.classic && before_.epoch != kStaticLeaveEpoch) {
+    if (!in_.classic && !before_.classic && before_.epoch != kStaticLeaveEpoch) {
       return refuse(ErrorCode::UNRELEASED_INSTANCE_ID,
                     "Static member " + request_.member + " with instance id " + *request_.instance +
                         " cannot join the group because the instance id is owned by " + holder +
@@ -212,6 +213,7 @@ class Heartbeat {
     member_.client_id = request_.client_id;
     member_.client_host = request_.client_host;
     member_.classic.reset();
+    if (in_.classic != nullptr) member_.classic = *in_.classic;
     // A member without a record of its own gets one, whatever it says.
     if (!known_ || member_ != before_)
       out_.records.emplace_back(consumer_member_record(id_, request_.member, member_));
@@ -435,8 +437,6 @@ ConsumerHeartbeatDecision decide_leave(const ConsumerGroup& group,
     member.pending_revocation.clear();
     for (auto& [partition, since] : member.assigned) since = 0;
     decision.records.emplace_back(consumer_current_record(id, request.member, member));
-  } else {
-    decision.records = remove_consumers(id, group, {request.member}, input.topics);
   }
   return decision;
 }

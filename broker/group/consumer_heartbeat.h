@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/group/classic_types.h"
 #include "broker/group/consumer_group.h"
 #include "broker/group/group_service.h"
 #include "broker/metadata/image.h"
@@ -28,6 +29,12 @@ struct ConsumerGroupLimits {
   int32_t regex_refresh_interval_ms = 600000;
   int32_t max_size = INT32_MAX;
   std::string default_assignor = "uniform";
+  // group.consumer.migration.policy: whether classic groups become consumer groups and the other
+  // way, and whether classic members may join at all.
+  bool may_upgrade = true;
+  bool may_downgrade = true;
+  bool may_mix = true;
+  int32_t classic_max_size = INT32_MAX;
 };
 
 // What is known of the group that is not logged.
@@ -43,6 +50,9 @@ struct ConsumerHeartbeatInput {
   const ConsumerGroupLimits& limits;
   const ConsumerGroupSoftState& soft;
   TimeMs now_wall_ms = 0;
+  // Set where a JoinGroup speaks: the member speaks the classic protocol.
+  const ClassicMemberMetadata* classic = nullptr;
+  bool knows_its_id = false;  // likewise: it is a member that comes back
 };
 
 struct ConsumerHeartbeatDecision {
@@ -52,6 +62,8 @@ struct ConsumerHeartbeatDecision {
   std::optional<uint64_t> checked_topics_version;
   // Set when the member must give partitions up within this time.
   std::optional<int32_t> revocation_timeout_ms;
+  // To members of a classic group that has become this one, who waited.
+  ClassicAnswers answers;
   // Patterns to be looked at behind the answer.
   std::vector<std::string> resolve;
 };
@@ -60,7 +72,8 @@ struct ConsumerHeartbeatDecision {
 // it.
 ConsumerHeartbeatDecision decide_heartbeat(const ConsumerGroup* group,
                                            const ConsumerHeartbeatInput& input);
-// Epoch -1 or -2. `group` exists.
+// Epoch -1 or -2. `group` exists. The records are those of epoch -2; who leaves for good is removed
+// by the caller.
 ConsumerHeartbeatDecision decide_leave(const ConsumerGroup& group,
                                        const ConsumerHeartbeatInput& input);
 

@@ -11,6 +11,12 @@
 
 namespace ackord::group {
 
+// What a group is looked at with.
+struct ConsumerContext {
+  TopicView topics;
+  ConsumerGroupLimits limits;
+};
+
 struct ConsumerHeartbeatOp {
   using Reply = ConsumerHeartbeatDecision;  // its records have been taken out
   ConsumerHeartbeat heartbeat;
@@ -30,7 +36,7 @@ struct FenceConsumers {
   struct Reply {};
   std::string group;
   std::vector<std::string> members;
-  TopicView topics;
+  ConsumerContext context;
 };
 struct DescribeConsumerGroup {
   using Reply = DescribedConsumerGroup;

@@ -35,6 +35,11 @@ ConsumerGroupLimits GroupServiceImpl::consumer_limits_of(std::string_view group)
   limits.regex_refresh_interval_ms = broker.group_consumer_regex_refresh_interval_ms;
   limits.max_size = broker.group_consumer_max_size;
   limits.default_assignor = broker.group_consumer_assignors.front();
+  const std::string& policy = broker.group_consumer_migration_policy;
+  limits.may_upgrade = policy == "bidirectional" || policy == "upgrade";
+  limits.may_downgrade = policy == "bidirectional" || policy == "downgrade";
+  limits.may_mix = policy != "disabled";
+  limits.classic_max_size = broker.group_max_size;
   return limits;
 }
 
@@ -55,6 +60,7 @@ io::Task<Result<ConsumerHeartbeatDecision>> GroupServiceImpl::consumer_heartbeat
   ConsumerHeartbeatOp op{std::move(heartbeat), topics_here(), consumer_limits_of(group.sv())};
   auto running = runner.run(std::move(op));
   Result<ConsumerHeartbeatDecision> decided = co_await std::move(running);
+  if (decided) waits_of(runner).deliver(std::move(decided->answers));
   // The heartbeat does not wait for this; what is found comes with a later one.
   if (decided && !decided->resolve.empty())
     io::spawn(runner.core().executor, resolve_here(runner, group, std::move(decided->resolve)));
@@ -98,7 +104,8 @@ io::Task<void> GroupServiceImpl::fence_here(Runner& runner, std::string group,
   for (const std::string& member : members)
     base::log_info("member of a consumer group fenced: its time is over group={} member={}", group,
                    member);
-  FenceConsumers op{std::move(group), std::move(members), topics_here()};
+  ConsumerContext context{topics_here(), consumer_limits_of(group)};
+  FenceConsumers op{std::move(group), std::move(members), std::move(context)};
   auto running = runner.run(std::move(op));
   auto done = co_await std::move(running);
   if (!done) base::log_warn("fencing not logged error={}", done.error().code);

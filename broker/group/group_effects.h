@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -63,7 +64,7 @@ struct RevocationBegun {
 };
 // The time of a member of a consumer group is over; it goes with the next FenceConsumers.
 struct FencingBegun {
-  enum class Why : int8_t { kSession, kRevocation };
+  enum class Why : int8_t { kSession, kRevocation, kClassic };
   MemberKey member;
   Why why = Why::kSession;
 };
@@ -72,14 +73,23 @@ struct TopicsChecked {
   std::string group;
   uint64_t version = 0;
 };
+// A classic member of a consumer group must send JoinGroup, or SyncGroup, by then; absent: it has.
+struct JoinExpected {
+  MemberKey member;
+  std::optional<int64_t> deadline_ms;
+};
+struct SyncExpected {
+  MemberKey member;
+  std::optional<int64_t> deadline_ms;
+};
 struct ResolutionBegun {
   std::string group;
 };
 struct ResolutionEnded {
   std::string group;
 };
-using ConsumerEffect =
-    std::variant<RevocationBegun, FencingBegun, TopicsChecked, ResolutionBegun, ResolutionEnded>;
+using ConsumerEffect = std::variant<RevocationBegun, FencingBegun, TopicsChecked, JoinExpected,
+                                    SyncExpected, ResolutionBegun, ResolutionEnded>;
 
 using GroupEffect = std::variant<SessionRenewed, SessionEnded, ClassicChange, InitializationBegun,
                                  GuardGiven, GuardDropped, StateChangeBegun, StateChangeEnded,

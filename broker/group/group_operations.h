@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker/group/classic_types.h"
+#include "broker/group/consumer_operations.h"
 #include "broker/group/group_service.h"
 #include "broker/group/share_heartbeat.h"
 #include "broker/log/partition.h"
@@ -71,12 +72,14 @@ struct JoinClassicGroup {
   using Reply = ClassicAnswers;
   ClassicJoin join;
   Ticket ticket = 0;
-  std::string new_id_suffix;  // random, for a member without an id
+  std::string new_id_suffix;                      // random, for a member without an id
+  std::optional<ConsumerContext> consumers = {};  // where the group may be a consumer group
 };
 struct SyncClassicGroup {
   using Reply = ClassicAnswers;
   ClassicSync sync;
   Ticket ticket = 0;
+  std::optional<ConsumerContext> consumers = {};
 };
 struct LeaveClassicGroup {
   struct Reply {
@@ -84,6 +87,7 @@ struct LeaveClassicGroup {
     ClassicAnswers answers;
   };
   ClassicLeave leave;
+  std::optional<ConsumerContext> consumers = {};
 };
 struct BeatClassicMember {
   using Reply = Verdict;

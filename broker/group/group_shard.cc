@@ -140,6 +140,8 @@ std::optional<int64_t> GroupShard::next_deadline() const {
   };
   add(soft_.sessions.earliest());
   add(soft_.revocations.earliest());
+  add(soft_.expected_joins.earliest());
+  add(soft_.expected_syncs.earliest());
   add(soft_.classic_deadlines.earliest());
   add(soft_.guard_deadlines.earliest());
   if (hard_.ageing != 0) add(soft_.expiry.next_ms);

@@ -141,6 +141,8 @@ class GroupShard {
     // Of consumer groups: who must give up partitions, and who is about to be fenced.
     Deadlines<MemberKey> revocations;
     std::map<MemberKey, FencingBegun::Why> fencing;
+    Deadlines<MemberKey> expected_joins;  // of their classic members
+    Deadlines<MemberKey> expected_syncs;
     std::map<std::string, ConsumerGroupSoftState, std::less<>> consumer_groups;
     std::map<std::string, std::map<TopicIdPartition, int64_t>, std::less<>> initializations;
     std::map<ProducerId, Guard> guards;
@@ -208,7 +210,33 @@ class GroupShard {
   void apply_to_consumer_group(const ConsumerRecord& record);
   void drop_revocation(const MemberKey& member);
   void drop_consumer(const MemberKey& member);
+  void expect(Deadlines<MemberKey>& of, const MemberKey& member, std::optional<int64_t> by);
+  const ConsumerGroupSoftState& soft_of_consumers(const std::string& id) const;
   void begin_fencing(io::Now now, Outcome<TickReply>& outcome) const;
+  // Those who leave, or whose time is over. Where only classic members stay the group turns into a
+  // classic one.
+  template <class Reply>
+  void remove_from_consumer_group(const std::string& id, const ConsumerGroup& group,
+                                  const std::vector<std::string>& members,
+                                  const ConsumerContext& context, io::Now now,
+                                  Outcome<Reply>& outcome) const;
+  // A classic group, with members or without, turns into a consumer group.
+  ConsumerHeartbeatDecision join_as_consumer(const ClassicGroup& group,
+                                             const ConsumerHeartbeatInput& input, io::Now now,
+                                             std::vector<GroupEffect>& effects) const;
+  // Classic members of consumer groups.
+  Outcome<ClassicAnswers> join_consumer_group(const ConsumerGroup& group,
+                                              const JoinClassicGroup& op, io::Now now) const;
+  Outcome<ClassicAnswers> sync_consumer_group(const ConsumerGroup& group,
+                                              const SyncClassicGroup& op, io::Now now) const;
+  Outcome<Verdict> beat_in_consumer_group(const ConsumerGroup& group, const BeatClassicMember& op,
+                                          io::Now now) const;
+  Outcome<LeaveClassicGroup::Reply> leave_consumer_group(const ConsumerGroup& group,
+                                                         const LeaveClassicGroup& op,
+                                                         io::Now now) const;
+  template <class Reply>
+  void expect_join(const MemberKey& key, const ConsumerMember& member, io::Now now,
+                   Outcome<Reply>& outcome) const;
   void start_consumer_sessions(const StartSessions& op, io::Now now,
                                Outcome<StartSessions::Reply>& outcome) const;
   ErrorCode check_consumer_committer(const ConsumerGroup& group, const OffsetsToCommit& commit,

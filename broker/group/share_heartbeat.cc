@@ -127,7 +127,7 @@ class Heartbeat {
       }
     }
     epoch_ = group_.epoch();
-    const int64_t hash = metadata_hash(topics_);
+    const int64_t hash = metadata_hash(topics_, in_.limits.rack);
     bump_ = bump_ || hash != group_.metadata_hash();
     // Partitions that have become assignable since. A target that is behind the epoch will take
     // them in anyway.
@@ -256,7 +256,7 @@ ShareHeartbeatDecision decide_leave(const ShareGroup& group, const ShareHeartbea
   }
   ShareHeartbeatDecision decision;
   decision.records = remove_members(request.group.sv(), group, {request.member},
-                                    metadata_hash(only(input.topics, left)));
+                                    metadata_hash(only(input.topics, left), input.limits.rack));
   decision.reply.member = request.member;
   decision.reply.member_epoch = request.epoch;
   return decision;

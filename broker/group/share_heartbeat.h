@@ -19,6 +19,7 @@ struct ShareGroupLimits {
   int32_t heartbeat_interval_ms = 5000;
   int32_t assignment_interval_ms = 1000;
   int32_t max_size = 200;
+  std::optional<std::string> rack;  // of the node that has all partitions
   int32_t initialize_retry_interval_ms =
       30000;  // how long a share-partition may be without an answer
 };

@@ -20,6 +20,7 @@ ShareGroupLimits GroupServiceImpl::limits_of(std::string_view group) const {
   limits.heartbeat_interval_ms = config.share_heartbeat_interval_ms;
   limits.assignment_interval_ms = config.share_assignment_interval_ms;
   limits.max_size = metadata_.broker_config().group_share_max_size;
+  limits.rack = metadata_.this_node().rack;
   return limits;
 }
 

@@ -84,7 +84,7 @@ class ConsumerFixture : public ::testing::Test {
   void tick() {
     const auto reply = driver_.run(coordinator::Tick{});
     for (const auto& [id, members] : reply.fence_consumers)
-      driver_.run(group::FenceConsumers{id, {members.begin(), members.end()}, topics()});
+      driver_.run(group::FenceConsumers{id, {members.begin(), members.end()}, {topics(), limits_}});
   }
 
   static group::ConsumerMember member(group::Names topics, int32_t epoch = 0, int32_t previous = -1,

@@ -189,7 +189,7 @@ TEST_F(ConsumerGroups, AHeartbeatComesBeforeTheFence) {
   const auto reply = driver_.run(coordinator::Tick{});
   ASSERT_EQ(reply.fence_consumers.size(), 1u);
   EXPECT_EQ(beat("a", 2).reply.error, ErrorCode::NONE);
-  driver_.run(FenceConsumers{"g", {"a"}, topics()});
+  driver_.run(FenceConsumers{"g", {"a"}, {topics(), limits_}});
   EXPECT_THAT(driver_.last, IsEmpty());
   EXPECT_EQ(driver_.shard().next_deadline(), driver_.now.steady_ms + 45'000);
 }
