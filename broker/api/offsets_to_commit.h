@@ -24,19 +24,20 @@ struct OffsetPlan {
   std::vector<Place> places;  // of all partitions that exist
 };
 
-// Fills `response` with a place for every partition of `request`. `by_id`: topics are named by id.
+// Fills `response` with a place for every partition of `request`, and for every topic that does not
+// exist. `by_id`: topics are named by id.
 template <class Request, class Response>
 OffsetPlan plan_offsets(const metadata::MetadataService& metadata, const Request& request,
                         bool by_id, Response& response) {
   const auto max_metadata = static_cast<size_t>(metadata.broker_config().offset_metadata_max_bytes);
   OffsetPlan plan;
   for (const auto& topic : request.topics) {
-    if (topic.partitions.empty()) continue;
+    const auto known =
+        by_id ? metadata.image().topic(topic.topic_id) : metadata.image().topic(topic.name);
+    if (topic.partitions.empty() && known) continue;
     auto& topic_out = response.topics.emplace_back();
     topic_out.name = topic.name;
     topic_out.topic_id = topic.topic_id;
-    const auto known =
-        by_id ? metadata.image().topic(topic.topic_id) : metadata.image().topic(topic.name);
     for (const auto& offset : topic.partitions) {
       auto& out = topic_out.partitions.emplace_back();
       out.partition_index = offset.partition_index;
