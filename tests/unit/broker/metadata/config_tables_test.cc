@@ -263,5 +263,34 @@ TEST(EffectiveGroupConfig, FallsBackAndIsClamped) {
   EXPECT_EQ(group.share_isolation_level, "read_committed");
 }
 
+TEST(EffectiveGroupConfig, HasWhatIsAckordsOwn) {
+  const BrokerConfig broker;
+  GroupConfig group = effective_group_config({}, broker);
+  EXPECT_FALSE(group.share_acknowledgement_retry_tolerance);
+  EXPECT_EQ(group.share_retry_backoff_ms, 0);
+  group = effective_group_config({{"share.acknowledgement.retry.tolerance", "TRUE"},
+                                  {"share.retry.backoff.ms", "250"},
+                                  {"share.retry.backoff.multiplier", "1.5"},
+                                  {"share.retry.backoff.max.ms", "9000000000"},
+                                  {"errors.deadletterqueue.copy.record.enable", "true"}},
+                                 broker);
+  EXPECT_TRUE(group.share_acknowledgement_retry_tolerance);
+  EXPECT_EQ(group.share_retry_backoff_ms, 250);
+  EXPECT_EQ(group.share_retry_backoff_multiplier, 1.5);
+  EXPECT_EQ(group.share_retry_backoff_max_ms, 9000000000);
+  EXPECT_TRUE(group.dead_letter_copy_record);
+}
+
+TEST_F(InForce, DeadLettersOfTheBroker) {
+  EXPECT_EQ(effective_dead_letter_config(values()).topic_name_prefix, "dlq.");
+  EXPECT_FALSE(effective_dead_letter_config(values()).auto_create_topics_enable);
+  properties["errors.deadletterqueue.topic.name.prefix"] = "";
+  node["errors.deadletterqueue.auto.create.topics.enable"] = "true";
+  EXPECT_EQ(effective_dead_letter_config(values()).topic_name_prefix, "");
+  EXPECT_TRUE(effective_dead_letter_config(values()).auto_create_topics_enable);
+  EXPECT_TRUE(takes_dead_letters({{"errors.deadletterqueue.group.enable", "True"}}));
+  EXPECT_FALSE(takes_dead_letters({}));
+}
+
 }  // namespace
 }  // namespace ackord::metadata
