@@ -1,6 +1,8 @@
-// DescribeConfigs (key 32), versions 1-4: topics (2), this broker or all brokers (4), groups (32).
+// DescribeConfigs (key 32), versions 1-4: topics (2), this broker or all brokers (4), this
+// broker's loggers (8), subscriptions of client metrics (16), groups (32).
 //   v1  source, synonyms   v3  type, documentation   v4  flexible
 // No list of names, or an empty one, means all; names that the resource does not have are left out.
+// A resource of an unknown kind spoils the whole request.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -42,9 +44,31 @@ DescribeConfigsResponse::DescribeConfigsResourceResult shown(
   return result;
 }
 
+bool is_known(int8_t type) {
+  using enum metadata::ResourceType;
+  const auto known = {kTopic, kBroker, kBrokerLogger, kClientMetrics, kGroup};
+  return std::find(known.begin(), known.end(), static_cast<metadata::ResourceType>(type)) !=
+         known.end();
+}
+
+DescribeConfigsResponse all_refused(const DescribeConfigsRequest& request) {
+  DescribeConfigsResponse response;
+  for (const auto& resource : request.resources) {
+    auto& result = response.results.emplace_back();
+    result.resource_type = resource.resource_type;
+    result.resource_name = resource.resource_name;
+    result.error_code = ErrorCode::INVALID_REQUEST;
+    result.error_message = String(kafka_text(ErrorCode::INVALID_REQUEST));
+  }
+  return response;
+}
+
 }  // namespace
 
 io::Task<DescribeConfigsResponse> handle(RequestContext& context, DescribeConfigsRequest request) {
+  if (!std::all_of(request.resources.begin(), request.resources.end(),
+                   [](const auto& resource) { return is_known(resource.resource_type); }))
+    co_return all_refused(request);
   DescribeConfigsResponse response;
   for (const auto& resource : request.resources) {
     auto& result = response.results.emplace_back();

@@ -1,5 +1,5 @@
 // DescribeLogDirs (key 35), versions 1-5: the one data directory, and how large partitions are.
-//   v2  flexible   v3 error   v4 size and free space of the volume (not known here: -1)
+//   v2  flexible   v3 error   v4 size and free space of the volume
 //   v5  cordoned
 // No list of topics (null) means all; what does not exist is left out.
 #include <map>
@@ -10,6 +10,8 @@
 
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
+#include "broker/api/log_directory.h"
+#include "broker/io/file_system.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/describe_log_dirs_request.h"
@@ -20,19 +22,6 @@ namespace {
 
 using protocol::DescribeLogDirsRequest;
 using protocol::DescribeLogDirsResponse;
-
-// The value of log.dirs, or of log.dir where that is not set.
-std::string log_directory(const metadata::MetadataService& service) {
-  const auto configs = service.describe_configs(metadata::ResourceType::kBroker,
-                                                std::to_string(service.this_node().id.value));
-  std::string dir;
-  std::string dirs;
-  for (const metadata::DescribedConfig& config : *configs) {
-    if (config.name == "log.dir") dir = config.value.value_or("");
-    if (config.name == "log.dirs") dirs = config.value.value_or("");
-  }
-  return dirs.empty() ? dir : dirs;
-}
 
 std::vector<TopicPartition> asked_partitions(const metadata::MetadataImage& image,
                                              const DescribeLogDirsRequest& request) {
@@ -48,6 +37,14 @@ std::vector<TopicPartition> asked_partitions(const metadata::MetadataImage& imag
     for (const int32_t index : topic.partitions) partitions.push_back({topic.topic, index});
   }
   return partitions;
+}
+
+// Of a volume that does not say: what the schema has for unknown.
+io::Task<io::VolumeSpace> volume_of(io::FileSystem& files, std::string path) {
+  Result<io::VolumeSpace> space = io::VolumeSpace{};
+  auto asking = files.blocking([&] { space = files.space(path); });
+  co_await std::move(asking);
+  co_return space ? *space : io::VolumeSpace{};
 }
 
 struct Measuring {
@@ -81,7 +78,14 @@ io::Task<DescribeLogDirsResponse> handle(RequestContext& context, DescribeLogDir
   }
   DescribeLogDirsResponse response;
   auto& result = response.results.emplace_back();
-  result.log_dir = String(log_directory(service));
+  const std::string directory = log_directory(service);
+  result.log_dir = String(directory);
+  auto asking = volume_of(context.services.environment.files, directory);
+  const io::VolumeSpace space = co_await std::move(asking);
+  if (space.total > 0) {
+    result.total_bytes = static_cast<int64_t>(space.total);
+    result.usable_bytes = static_cast<int64_t>(space.usable);
+  }
   for (const auto& [name, found] : by_topic) {
     auto& topic = result.topics.emplace_back();
     topic.name = name;

@@ -1,4 +1,5 @@
-// IncrementalAlterConfigs (key 44), versions 0-1: topics (2), brokers (4), groups (32).
+// IncrementalAlterConfigs (key 44), versions 0-1: topics (2), brokers (4), this broker's loggers
+// (8), subscriptions of client metrics (16), groups (32).
 //   v1  flexible
 // Per resource all changes or none; each resource on its own, and at most once in a request.
 #include <map>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "broker/api/handlers.h"
+#include "broker/metadata/config_resources.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/incremental_alter_configs_request.h"
 #include "protocol/generated/incremental_alter_configs_response.h"
@@ -35,6 +37,12 @@ Result<std::vector<ConfigChange>> changes_of(
   return changes;
 }
 
+void set_error(IncrementalAlterConfigsResponse::AlterConfigsResourceResponse& result,
+               const Error& error) {
+  result.error_code = error.code;
+  result.error_message = error.message;
+}
+
 }  // namespace
 
 io::Task<IncrementalAlterConfigsResponse> handle(RequestContext& context,
@@ -56,13 +64,18 @@ io::Task<IncrementalAlterConfigsResponse> handle(RequestContext& context,
     } else {
       const auto type = static_cast<metadata::ResourceType>(resource.resource_type);
       std::string name = resource.resource_name.str();
+      if (type == metadata::ResourceType::kBrokerLogger) {
+        altered = metadata::change_loggers(name, context.services.metadata.this_node().id, *changes,
+                                           request.validate_only);
+        if (!altered) set_error(result, altered.error());
+        continue;
+      }
       auto altering = context.services.metadata.alter_configs(
           type, std::move(name), std::move(*changes), request.validate_only);
       altered = co_await std::move(altering);
     }
     if (altered) continue;
-    response.responses.back().error_code = altered.error().code;
-    response.responses.back().error_message = altered.error().message;
+    set_error(response.responses.back(), altered.error());
   }
   co_return response;
 }

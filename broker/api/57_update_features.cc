@@ -99,6 +99,7 @@ io::Task<UpdateFeaturesResponse> handle(RequestContext& context, UpdateFeaturesR
     response.error_message = String(updated.error().message);
     co_return response;
   }
+  response.error_message.reset();
   // Kafka's text of an error that is none, too.
   for (const auto& asked : request.feature_updates)
     response.results.push_back({asked.feature, ErrorCode::NONE, String("NONE")});

@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "broker/base/logging.h"
-
 namespace ackord::base {
 namespace {
 
@@ -26,14 +24,12 @@ std::optional<uint64_t> Complaint::take_turn(int64_t now_ms) {
   return held_back_.exchange(0, std::memory_order_relaxed);
 }
 
-void Complaint::say(uint64_t held_back, fmt::string_view text, fmt::format_args args) {
+void Complaint::say(uint64_t held_back, size_t logger, fmt::string_view text,
+                    fmt::format_args args) {
   const std::string whole = fmt::vformat(text, args);
-  const std::string shown = printable(std::string_view(whole).substr(0, kMaxText));
-  if (held_back == 0) {
-    log_warn("{}", shown);
-  } else {
-    log_warn("{} (and {} more like it)", shown, held_back);
-  }
+  std::string shown = printable(std::string_view(whole).substr(0, kMaxText));
+  if (held_back != 0) shown += fmt::format(" (and {} more like it)", held_back);
+  log(LogLevel::kWarn, logger, "{}", fmt::make_format_args(shown));
 }
 
 }  // namespace ackord::base

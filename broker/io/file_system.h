@@ -48,6 +48,12 @@ enum class OpenMode {
   kCreateNew,  // read and write, must not exist
 };
 
+// Of the volume that holds a path, in bytes.
+struct VolumeSpace {
+  uint64_t total = 0;
+  uint64_t usable = 0;  // by this process
+};
+
 // Held as long as the object lives; another process's attempt fails meanwhile.
 class DirectoryLock {
  public:
@@ -63,6 +69,8 @@ class FileSystem {
   // Names (not paths) in the folder, sorted.
   virtual Result<std::vector<std::string>> list(const std::string& directory) const = 0;
   virtual bool is_directory(const std::string& path) const = 0;
+  // May block where the volume is remote.
+  virtual Result<VolumeSpace> space(const std::string& path) const = 0;
   // Makes missing parents too.
   virtual Result<void> create_directories(const std::string& path) = 0;
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;

@@ -41,23 +41,21 @@ Result<void> check_broker_name(std::string_view resource, BrokerId node) {
                fmt::format("Unexpected broker id, expected {}, but received {}", node.value, id));
 }
 
-Result<void> check_resource(const MetadataImage& image, BrokerId node, const AlterConfigs& op) {
+// Of the name alone: whether there is such a topic is asked after the values have been looked at.
+Result<void> check_resource(BrokerId node, const AlterConfigs& op) {
+  const auto needs_name = [&](std::string_view kind) -> Result<void> {
+    if (!op.resource.empty()) return {};
+    return error(ErrorCode::INVALID_REQUEST,
+                 fmt::format("Default {} resources are not allowed.", kind));
+  };
   switch (op.type) {
     case ResourceType::kTopic:
-      if (op.resource.empty())
-        return error(ErrorCode::INVALID_REQUEST, "Default topic resources are not allowed.");
-      if (std::optional<std::string> fault = topic_name_fault(op.resource)) {
+      if (Result<void> named = needs_name("topic"); !named) return named;
+      if (std::optional<std::string> fault = topic_name_fault(op.resource))
         return error(ErrorCode::INVALID_TOPIC_EXCEPTION, std::move(*fault));
-      }
-      if (image.topic(op.resource) == nullptr) {
-        return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
-                     fmt::format("The topic '{}' does not exist.", op.resource));
-      }
       return {};
-    case ResourceType::kGroup:
-      if (op.resource.empty())
-        return error(ErrorCode::INVALID_REQUEST, "Default group resources are not allowed.");
-      return {};
+    case ResourceType::kGroup: return needs_name("group");
+    case ResourceType::kClientMetrics: return needs_name("client-metrics");
     case ResourceType::kBroker: return check_broker_name(op.resource, node);
     default:
       return error(ErrorCode::INVALID_REQUEST,
@@ -65,16 +63,28 @@ Result<void> check_resource(const MetadataImage& image, BrokerId node, const Alt
   }
 }
 
+Result<void> check_exists(const MetadataImage& image, const AlterConfigs& op) {
+  if (op.type != ResourceType::kTopic || image.topic(op.resource) != nullptr) return {};
+  return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+               fmt::format("The topic '{}' does not exist.", op.resource));
+}
+
 ConfigMap current_configs(const MetadataImage& image, const AlterConfigs& op) {
-  if (op.type == ResourceType::kTopic) return image.topic(op.resource)->configs;
+  if (op.type == ResourceType::kTopic) {
+    const auto topic = image.topic(op.resource);
+    return topic == nullptr ? ConfigMap() : topic->configs;
+  }
   if (op.type == ResourceType::kBroker)
     return op.resource.empty() ? image.broker_configs() : image.node_configs();
-  const ConfigMap* group = image.group_configs(op.resource);
-  return group == nullptr ? ConfigMap() : *group;
+  const ConfigMap* set = op.type == ResourceType::kClientMetrics
+                             ? image.metrics_configs(op.resource)
+                             : image.group_configs(op.resource);
+  return set == nullptr ? ConfigMap() : *set;
 }
 
 std::span<const ConfigDef> table_of(ResourceType type) {
   if (type == ResourceType::kTopic) return topic_config_defs();
+  if (type == ResourceType::kClientMetrics) return metrics_config_defs();
   return type == ResourceType::kGroup ? group_config_defs() : broker_config_defs();
 }
 
@@ -93,9 +103,10 @@ std::string changed_list(const ConfigDef& def, const std::string* current, Confi
 }
 
 Result<void> check_configs(ResourceType type, const ConfigMap& configs, const ConfigMap& changed,
-                           const BrokerConfig& broker) {
+                           const BrokerConfig& broker, const BrokerValues& values) {
   if (type == ResourceType::kTopic) return check_topic_configs(configs);
-  if (type == ResourceType::kBroker) return check_broker_configs(changed);
+  if (type == ResourceType::kClientMetrics) return check_metrics_configs(configs);
+  if (type == ResourceType::kBroker) return check_broker_configs(changed, values);
   // Settings of group types that are not served here may come with a directory that another broker
   // wrote.
   ConfigMap known = changed;
@@ -137,8 +148,7 @@ Result<std::vector<MetadataRecord>> config_changes(const MetadataImage& image,
                                                    const ShardIdentity& identity,
                                                    const AlterConfigs& op) {
   if (Result<void> form = check_form(op); !form) return form.error();
-  if (Result<void> resource = check_resource(image, identity.node, op); !resource)
-    return resource.error();
+  if (Result<void> resource = check_resource(identity.node, op); !resource) return resource.error();
   ConfigMap configs = current_configs(image, op);
   ConfigMap changed;
   std::vector<MetadataRecord> records;
@@ -167,8 +177,10 @@ Result<std::vector<MetadataRecord>> config_changes(const MetadataImage& image,
     configs[change.name] = value;
     records.emplace_back(config_record(op.type, op.resource, change.name, value));
   }
-  if (Result<void> good = check_configs(op.type, configs, changed, identity.broker); !good)
+  const BrokerValues values{*identity.properties, image.broker_configs(), image.node_configs()};
+  if (Result<void> good = check_configs(op.type, configs, changed, identity.broker, values); !good)
     return good.error();
+  if (Result<void> exists = check_exists(image, op); !exists) return exists.error();
   return records;
 }
 

@@ -176,9 +176,57 @@ constexpr std::array kBounded = {
             &BrokerConfig::group_consumer_max_assignment_interval_ms},
 };
 
-// Bounds that no room needs as a broker value, so that their defaults stand: share.x lies within
-// group.share.min.x and group.share.max.x.
+constexpr std::string_view kStandbyReplicas = "streams.num.standby.replicas";
+
+// Numbers of threads, which may change by half or to double at a time. Kafka asks no more where the
+// value stays.
+constexpr std::string_view kCleanerThreads = "log.cleaner.threads";
+constexpr std::array<std::string_view, 5> kThreadCounts = {
+    "background.threads", "num.io.threads", "num.network.threads",
+    "num.recovery.threads.per.data.dir", "num.replica.fetchers"};
+
+// Why a number of threads may not be `wanted`; empty when it may, or the config is none.
+std::string thread_count_fault(std::string_view name, int64_t wanted, int64_t now) {
+  if (name == kCleanerThreads) {
+    if (wanted < 1) return "Log cleaner threads should be at least 1";
+    if (wanted < now / 2) {
+      return fmt::format(
+          "Log cleaner threads cannot be reduced to less than half the current value {}", now);
+    }
+    if (wanted > now * 2) {
+      return fmt::format(
+          "Log cleaner threads cannot be increased to more than double the current value {}", now);
+    }
+    return "";
+  }
+  if (wanted == now ||
+      std::find(kThreadCounts.begin(), kThreadCounts.end(), name) == kThreadCounts.end())
+    return "";
+  const auto because = [&](std::string_view why) {
+    return fmt::format("Dynamic thread count update validation failed for {}={}, {}", name, wanted,
+                       why);
+  };
+  if (wanted <= 0) return because("value should be at least 1");
+  if (wanted < now / 2)
+    return because(fmt::format("value should be at least half the current value {}", now));
+  if (wanted > now * 2) {
+    return because(
+        fmt::format("value should not be greater than double the current value {}", now));
+  }
+  return "";
+}
+
+// Bounds that no room needs as a broker value, so that their defaults stand: streams.x lies within
+// group.streams.min.x and group.streams.max.x.
 Result<void> check_default_bounds(const ConfigMap& configs) {
+  if (const std::string* value = find_value(configs, kStandbyReplicas)) {
+    const std::string_view most =
+        find_config(broker_config_defs(), "group.streams.max.standby.replicas")->default_value;
+    if (to_number(*value, 0) > to_number(most, 0)) {
+      return error(ErrorCode::INVALID_CONFIG,
+                   fmt::format("{} must be less than or equal to {}", kStandbyReplicas, most));
+    }
+  }
   for (const auto& [name, value] : configs) {
     const bool in_table = std::any_of(kBounded.begin(), kBounded.end(),
                                       [&](const Bounded& one) { return one.name == name; });
@@ -257,7 +305,7 @@ Result<void> check_group_configs(const ConfigMap& configs, const BrokerConfig& b
   return {};
 }
 
-Result<void> check_broker_configs(const ConfigMap& configs) {
+Result<void> check_broker_configs(const ConfigMap& configs, const BrokerValues& broker) {
   std::vector<std::string_view> fixed;
   for (const auto& [name, value] : configs) {
     const ConfigDef* def = find_config(broker_config_defs(), name);
@@ -265,8 +313,11 @@ Result<void> check_broker_configs(const ConfigMap& configs) {
       fixed.push_back(name);
       continue;
     }
-    Result<std::string> parsed = parse_config(*def, value);
+    const Result<std::string> parsed = parse_config(*def, value);
     if (!parsed) return error(ErrorCode::INVALID_REQUEST, parsed.error().message);
+    const std::string now = broker_value(name, broker).value_or("");
+    std::string fault = thread_count_fault(name, to_number(*parsed, 0), to_number(now, 0));
+    if (!fault.empty()) return error(ErrorCode::INVALID_REQUEST, std::move(fault));
   }
   if (fixed.empty()) return {};
   return error(
@@ -282,6 +333,12 @@ std::vector<DescribedConfig> describe_topic_configs(const ConfigMap& configs,
 std::vector<DescribedConfig> describe_group_configs(const ConfigMap& configs,
                                                     const BrokerValues& broker) {
   return describe_resource(group_config_defs(), configs, broker, ConfigSource::kGroup);
+}
+
+std::vector<DescribedConfig> describe_metrics_configs(const ConfigMap& configs) {
+  const ConfigMap none;
+  return describe_resource(metrics_config_defs(), configs, {none, none, none},
+                           ConfigSource::kClientMetrics);
 }
 
 std::vector<DescribedConfig> describe_broker_configs(const BrokerValues& broker) {

@@ -21,6 +21,10 @@ struct ConfigView {
 // Contracts: MetadataService::describe_configs, MetadataService::config_resources.
 Result<std::vector<DescribedConfig>> describe_resource(const ConfigView& view, ResourceType type,
                                                        std::string_view resource);
+// IncrementalAlterConfigs of broker `resource`'s loggers (KIP-412): all changes or none. Nothing is
+// logged: a level lasts as long as the process. INVALID_REQUEST, INVALID_CONFIG.
+Result<void> change_loggers(std::string_view resource, BrokerId node,
+                            const std::vector<ConfigChange>& changes, bool validate_only);
 std::vector<std::string> list_resources(const ConfigView& view, ResourceType type);
 
 }  // namespace ackord::metadata

@@ -52,6 +52,7 @@ struct ConfigDef {
 // Each sorted by name.
 std::span<const ConfigDef> topic_config_defs();
 std::span<const ConfigDef> group_config_defs();
+std::span<const ConfigDef> metrics_config_defs();
 std::span<const ConfigDef> broker_config_defs();
 // Null when the table has none of that name.
 const ConfigDef* find_config(std::span<const ConfigDef> table, std::string_view name);
@@ -74,9 +75,11 @@ struct BrokerValues {
 // each other.
 Result<void> check_topic_configs(const ConfigMap& configs);
 Result<void> check_group_configs(const ConfigMap& configs, const BrokerConfig& broker);
-// Of changes to a broker resource: known, dynamic, well-formed. Errors are INVALID_REQUEST, as
-// Kafka's.
-Result<void> check_broker_configs(const ConfigMap& configs);
+// Of a subscription of client metrics (KIP-714). INVALID_REQUEST, or INVALID_CONFIG for a pattern.
+Result<void> check_metrics_configs(const ConfigMap& configs);
+// Of changes to a broker resource: known, dynamic, well-formed, and of a number of threads at most
+// double and at least half of what is in force. Errors are INVALID_REQUEST, as Kafka's.
+Result<void> check_broker_configs(const ConfigMap& configs, const BrokerValues& broker);
 
 // What is in force, for DescribeConfigs. A value that was stored by another broker and no longer
 // parses is shown as it is.
@@ -84,6 +87,7 @@ std::vector<DescribedConfig> describe_topic_configs(const ConfigMap& configs,
                                                     const BrokerValues& broker);
 std::vector<DescribedConfig> describe_group_configs(const ConfigMap& configs,
                                                     const BrokerValues& broker);
+std::vector<DescribedConfig> describe_metrics_configs(const ConfigMap& configs);
 std::vector<DescribedConfig> describe_broker_configs(const BrokerValues& broker);
 // What is set for all brokers, as the broker resource "" is described.
 std::vector<DescribedConfig> describe_cluster_configs(const ConfigMap& cluster);

@@ -11,6 +11,9 @@ constexpr double kNoMax = std::numeric_limits<double>::infinity();
 constexpr ConfigKind kPlain = ConfigKind::kPlain;
 constexpr ConfigKind kInternal = ConfigKind::kInternal;
 
+constexpr const char* kStreamsUnused =
+    "Known as in Kafka; Ackord serves no streams groups and does not act on it.";
+
 constexpr ConfigDef kGroupConfigs[] = {
     {"consumer.assignment.interval.ms", ConfigType::kInt, "1000", Check::kRange, 0, kNoMax, "",
      "group.consumer.assignment.interval.ms", kPlain,
@@ -83,10 +86,43 @@ constexpr ConfigDef kGroupConfigs[] = {
     {"share.session.timeout.ms", ConfigType::kInt, "45000", Check::kRange, 1, kNoMax, "",
      "group.share.session.timeout.ms", kPlain,
      "After what silence a member of a share group is taken for dead."},
+    {"streams.acceptable.recovery.lag", ConfigType::kLong, "10000", Check::kRange, 0, kNoMax, "",
+     "group.streams.acceptable.recovery.lag", kInternal, kStreamsUnused},
+    {"streams.assignment.interval.ms", ConfigType::kInt, "1000", Check::kRange, 0, kNoMax, "",
+     "group.streams.assignment.interval.ms", kPlain, kStreamsUnused},
+    {"streams.assignor.name", ConfigType::kString, nullptr, Check::kAny, 0, 0, "", "", kPlain,
+     kStreamsUnused},
+    {"streams.assignor.offload.enable", ConfigType::kBoolean, "true", Check::kAny, 0, 0, "",
+     "group.streams.assignor.offload.enable", kInternal, kStreamsUnused},
+    {"streams.heartbeat.interval.ms", ConfigType::kInt, "5000", Check::kRange, 1, kNoMax, "",
+     "group.streams.heartbeat.interval.ms", kPlain, kStreamsUnused},
+    {"streams.initial.rebalance.delay.ms", ConfigType::kInt, "3000", Check::kRange, 0, kNoMax, "",
+     "group.streams.initial.rebalance.delay.ms", kPlain, kStreamsUnused},
+    {"streams.num.standby.replicas", ConfigType::kInt, "0", Check::kRange, 0, kNoMax, "",
+     "group.streams.num.standby.replicas", kPlain, kStreamsUnused},
+    {"streams.num.warmup.replicas", ConfigType::kInt, "2", Check::kRange, 0, kNoMax, "",
+     "group.streams.num.warmup.replicas", kInternal, kStreamsUnused},
+    {"streams.rack.aware.assignment.tags", ConfigType::kList, "", Check::kAny, 0, 0, "",
+     "group.streams.rack.aware.assignment.tags", kPlain, kStreamsUnused},
+    {"streams.session.timeout.ms", ConfigType::kInt, "45000", Check::kRange, 1, kNoMax, "",
+     "group.streams.session.timeout.ms", kPlain, kStreamsUnused},
+    {"streams.task.offset.interval.ms", ConfigType::kInt, "60000", Check::kRange, 1, kNoMax, "",
+     "group.streams.task.offset.interval.ms", kInternal, kStreamsUnused},
+};
+
+constexpr ConfigDef kMetricsConfigs[] = {
+    {"interval.ms", ConfigType::kInt, "300000", Check::kAny, 0, 0, "", "", kPlain,
+     "How often clients push their metrics."},
+    {"match", ConfigType::kList, "", Check::kAny, 0, 0, "", "", kPlain,
+     "Which clients are meant: name=pattern for each property of a client that has to fit. Empty: "
+     "all."},
+    {"metrics", ConfigType::kList, "", Check::kAny, 0, 0, "", "", kPlain,
+     "Beginnings of the names of the metrics that clients push; * for all of them."},
 };
 
 }  // namespace
 
 std::span<const ConfigDef> group_config_defs() { return kGroupConfigs; }
+std::span<const ConfigDef> metrics_config_defs() { return kMetricsConfigs; }
 
 }  // namespace ackord::metadata

@@ -120,6 +120,8 @@ enum class ConfigSource : int8_t {
   kDynamicDefaultBroker = 3,
   kStaticBroker = 4,
   kDefault = 5,
+  kBrokerLogger = 6,
+  kClientMetrics = 7,
   kGroup = 8,
 };
 

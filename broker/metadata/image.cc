@@ -36,6 +36,11 @@ const ConfigMap* MetadataImage::group_configs(std::string_view group) const {
   return at == group_configs_.end() ? nullptr : &at->second;
 }
 
+const ConfigMap* MetadataImage::metrics_configs(std::string_view subscription) const {
+  const auto at = metrics_configs_.find(subscription);
+  return at == metrics_configs_.end() ? nullptr : &at->second;
+}
+
 void MetadataImage::put_topic(std::shared_ptr<const TopicImage> topic) {
   ++topics_version_;
   last_topic_version_ = version_;
@@ -107,6 +112,13 @@ void MetadataImage::put_group_config(const std::string& group, const std::string
   ConfigMap& configs = group_configs_[group];
   put_config(configs, name, std::move(value));
   if (configs.empty()) group_configs_.erase(group);
+}
+
+void MetadataImage::put_metrics_config(const std::string& subscription, const std::string& name,
+                                       std::optional<std::string> value) {
+  ConfigMap& configs = metrics_configs_[subscription];
+  put_config(configs, name, std::move(value));
+  if (configs.empty()) metrics_configs_.erase(subscription);
 }
 
 void MetadataImage::put_broker_config(const std::string& name, std::optional<std::string> value) {

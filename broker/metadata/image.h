@@ -69,6 +69,12 @@ class MetadataImage {
   const std::map<std::string, ConfigMap, std::less<>>& all_group_configs() const {
     return group_configs_;
   }
+  // What was set for a subscription of client metrics (resource type CLIENT_METRICS); null when
+  // nothing was.
+  const ConfigMap* metrics_configs(std::string_view subscription) const;
+  const std::map<std::string, ConfigMap, std::less<>>& all_metrics_configs() const {
+    return metrics_configs_;
+  }
   // Dynamic configs of all brokers, and of this one alone: those come first.
   const ConfigMap& broker_configs() const { return broker_configs_; }
   const ConfigMap& node_configs() const { return node_configs_; }
@@ -89,6 +95,8 @@ class MetadataImage {
                         std::optional<std::string> value);
   void put_group_config(const std::string& group, const std::string& name,
                         std::optional<std::string> value);
+  void put_metrics_config(const std::string& subscription, const std::string& name,
+                          std::optional<std::string> value);
   void put_broker_config(const std::string& name, std::optional<std::string> value);
   void put_node_config(const std::string& name, std::optional<std::string> value);
   // Level 0 takes the feature away.
@@ -101,6 +109,7 @@ class MetadataImage {
   std::map<std::string, std::shared_ptr<const TopicImage>, std::less<>> by_name_;
   std::unordered_map<Uuid, std::shared_ptr<const TopicImage>> by_id_;
   std::map<std::string, ConfigMap, std::less<>> group_configs_;
+  std::map<std::string, ConfigMap, std::less<>> metrics_configs_;
   ConfigMap broker_configs_;
   ConfigMap node_configs_;
   Features features_;

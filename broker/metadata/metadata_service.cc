@@ -50,6 +50,7 @@ class Service : public MetadataService {
       : environment_(environment),
         logs_(logs),
         settings_(std::move(settings)),
+        properties_(std::make_shared<const ConfigMap>(settings_.properties)),
         home_(logs.core_of(metadata_partition())),
         images_(environment.cores.size()) {
     ACKORD_ASSERT(!settings_.listeners.empty(), "main gives at least one listener");
@@ -175,7 +176,7 @@ class Service : public MetadataService {
     return {settings_.properties, image().broker_configs(), image().node_configs()};
   }
   ShardIdentity identity() const {
-    return {settings_.node_id, settings_.broker, settings_.directory_id};
+    return {settings_.node_id, settings_.broker, settings_.directory_id, properties_};
   }
 
   io::Task<Result<void>> load_at_home(std::vector<log::FoundPartition> found);
@@ -201,7 +202,8 @@ class Service : public MetadataService {
   io::Environment& environment_;
   log::LogService& logs_;
   const MetadataSettings settings_;
-  const io::Core home_;  // of the shard; all changes happen here
+  const std::shared_ptr<const ConfigMap> properties_;  // settings_.properties, for the shard too
+  const io::Core home_;                                // of the shard; all changes happen here
   Node node_;
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<SnapshotTaker> snapshots_;

@@ -47,6 +47,9 @@ void apply_config(MetadataImage& image, const protocol::ConfigRecord& record, Br
     case ResourceType::kGroup:
       image.put_group_config(record.resource_name.str(), name, owned(record.value));
       break;
+    case ResourceType::kClientMetrics:
+      image.put_metrics_config(record.resource_name.str(), name, owned(record.value));
+      break;
     case ResourceType::kBroker:
       if (record.resource_name.empty()) image.put_broker_config(name, owned(record.value));
       if (record.resource_name.sv() == std::to_string(node.value))

@@ -3,6 +3,7 @@
 // service can hand them to the other cores' images.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,8 @@ struct ShardIdentity {
   BrokerId node{1};
   BrokerConfig broker;
   Uuid directory_id;  // directory.id of meta.properties; zero when unknown
+  // server.properties as it was read; never null.
+  std::shared_ptr<const ConfigMap> properties = std::make_shared<const ConfigMap>();
 };
 
 // Changes an image as the record says. `node` tells this broker's configs from another's.

@@ -115,6 +115,7 @@ bool SnapshotWriter::is_in_image(const MetadataRecord& record) const {
     const auto type = static_cast<ResourceType>(config->resource_type);
     const std::string_view name = config->resource_name.sv();
     return type == ResourceType::kTopic || type == ResourceType::kGroup ||
+           type == ResourceType::kClientMetrics ||
            (type == ResourceType::kBroker &&
             (name.empty() || name == std::to_string(source_.identity.node.value)));
   }
@@ -171,6 +172,10 @@ void SnapshotWriter::put_image() {
   for (const auto& [group, configs] : image.all_group_configs()) {
     for (const auto& [key, value] : configs)
       put(config_record(ResourceType::kGroup, group, key, value));
+  }
+  for (const auto& [subscription, configs] : image.all_metrics_configs()) {
+    for (const auto& [key, value] : configs)
+      put(config_record(ResourceType::kClientMetrics, subscription, key, value));
   }
   for (const auto& [key, value] : image.broker_configs())
     put(config_record(ResourceType::kBroker, "", key, value));

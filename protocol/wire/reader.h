@@ -19,6 +19,7 @@
 #include "protocol/types/records.h"
 #include "protocol/types/result.h"
 #include "protocol/types/string.h"
+#include "protocol/wire/utf8.h"
 
 namespace ackord::protocol {
 
@@ -125,19 +126,20 @@ class TaggedFieldReader {
 // The tagged fields of a struct that knows none.
 void skip_tagged_fields(Reader& in);
 
-// A field of a text type, a byte string or records, straight into its C++ type.
+// A field of a text type, a byte string or records, straight into its C++ type. A text borrows, but
+// for one that is no UTF-8: it is repaired as in Java (utf8.h), and owns its characters.
 // The optional forms hold nullopt for null; where null is forbidden it fails.
 template <class Text>
 void read_text(Reader& in, Text& out, Lengths lengths) {
   std::string_view text;
   in.text(text, lengths, Null::kForbidden);
-  out = Text::view(text);
+  out = is_utf8(text) ? Text::view(text) : Text(repaired_utf8(text));
 }
 template <class Text>
 void read_text(Reader& in, std::optional<Text>& out, Lengths lengths, Null null) {
   std::string_view text;
   if (in.text(text, lengths, null)) {
-    out = Text::view(text);
+    out = is_utf8(text) ? Text::view(text) : Text(repaired_utf8(text));
   } else {
     out.reset();
   }

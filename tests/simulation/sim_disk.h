@@ -52,6 +52,7 @@ class SimFileSystem : public io::FileSystem {
 
   Result<std::shared_ptr<io::File>> open(const std::string& path, io::OpenMode mode) override;
   bool exists(const std::string& path) const override;
+  Result<io::VolumeSpace> space(const std::string&) const override { return io::VolumeSpace{}; }
   Result<std::vector<std::string>> list(const std::string& directory) const override;
   bool is_directory(const std::string& path) const override;
   Result<void> create_directories(const std::string& path) override;

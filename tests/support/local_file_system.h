@@ -142,6 +142,7 @@ class LocalFileSystem : public io::FileSystem {
     if (fd < 0) return failed("open", path);
     return std::shared_ptr<io::File>(std::make_shared<LocalFile>(path, fd, faults_));
   }
+  Result<io::VolumeSpace> space(const std::string&) const override { return io::VolumeSpace{}; }
   bool exists(const std::string& path) const override { return std::filesystem::exists(path); }
   Result<std::vector<std::string>> list(const std::string& directory) const override {
     std::error_code code;

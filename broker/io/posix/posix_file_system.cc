@@ -76,6 +76,13 @@ bool PosixFileSystem::is_directory(const std::string& path) const {
   return fs::is_directory(path, failure);
 }
 
+Result<VolumeSpace> PosixFileSystem::space(const std::string& path) const {
+  std::error_code failure;
+  const fs::space_info space = fs::space(path, failure);
+  if (failure) return storage_error("statvfs", path, failure.value());
+  return VolumeSpace{space.capacity, space.available};
+}
+
 Result<void> PosixFileSystem::create_directories(const std::string& path) {
   std::error_code failure;
   fs::create_directories(path, failure);

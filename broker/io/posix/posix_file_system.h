@@ -20,6 +20,7 @@ class PosixFileSystem final : public FileSystem {
   bool exists(const std::string& path) const override;
   Result<std::vector<std::string>> list(const std::string& directory) const override;
   bool is_directory(const std::string& path) const override;
+  Result<VolumeSpace> space(const std::string& path) const override;
   Result<void> create_directories(const std::string& path) override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> remove(const std::string& path) override;

@@ -13,7 +13,8 @@ const ConfigDef& topic_def(std::string_view name) {
 }
 
 TEST(ConfigTables, AreSortedAndTheirDefaultsAreLegal) {
-  for (const auto table : {topic_config_defs(), group_config_defs(), broker_config_defs()}) {
+  for (const auto table :
+       {topic_config_defs(), group_config_defs(), metrics_config_defs(), broker_config_defs()}) {
     for (size_t i = 0; i < table.size(); ++i) {
       const ConfigDef& def = table[i];
       if (i > 0) {

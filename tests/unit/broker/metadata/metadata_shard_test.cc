@@ -104,6 +104,48 @@ TEST_F(MetadataShardTest, FirstStartFinalizesTheFeatures) {
   EXPECT_EQ(shard.hard().broker_epoch, 4);
 }
 
+TEST_F(MetadataShardTest, AnUnknownTopicIsTheLastThingThatIsWrong) {
+  EXPECT_EQ(alter(ResourceType::kTopic, "ghost", {set("retention.ms", "x")}).error->code,
+            ErrorCode::INVALID_CONFIG);
+  EXPECT_EQ(alter(ResourceType::kTopic, "ghost", {set("retention.ms", "1")}).error->code,
+            ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+}
+
+TEST_F(MetadataShardTest, NumbersOfThreadsChangeByHalfOrToDouble) {
+  const auto threads = [this](const char* name, const char* value) {
+    const auto reply = alter(ResourceType::kBroker, "", {set(name, value)});
+    return reply.error ? reply.error->message : std::string();
+  };
+  EXPECT_EQ(threads("log.cleaner.threads", "3"),
+            "Log cleaner threads cannot be increased to more than double the current value 1");
+  EXPECT_EQ(threads("log.cleaner.threads", "2"), "");
+  EXPECT_EQ(threads("log.cleaner.threads", "4"), "");
+  EXPECT_EQ(threads("log.cleaner.threads", "1"),
+            "Log cleaner threads cannot be reduced to less than half the current value 4");
+  EXPECT_EQ(threads("num.io.threads", "17"),
+            "Dynamic thread count update validation failed for num.io.threads=17, value should not "
+            "be greater than double the current value 8");
+}
+
+TEST_F(MetadataShardTest, SubscriptionsOfClientMetrics) {
+  const auto fault = [this](std::string name, std::string value) {
+    const auto reply =
+        alter(ResourceType::kClientMetrics, "s", {set(std::move(name), std::move(value))});
+    return reply.error ? std::string(name_of(reply.error->code)) : std::string();
+  };
+  EXPECT_EQ(fault("interval.ms", "99"), "INVALID_REQUEST");
+  EXPECT_EQ(fault("match", "colour=red"), "INVALID_CONFIG");
+  EXPECT_EQ(fault("match", "client_id=[a"), "INVALID_CONFIG");
+  EXPECT_EQ(fault("no.such", "1"), "INVALID_REQUEST");
+  EXPECT_EQ(fault("interval.ms", "100"), "");
+  EXPECT_EQ(fault("match", "client_id=a.*"), "");
+  EXPECT_THAT(
+      *shard.image().metrics_configs("s"),
+      ElementsAre(testing::Pair("interval.ms", "100"), testing::Pair("match", "client_id=a.*")));
+  run(AlterConfigs{ResourceType::kClientMetrics, "s", {}, false, true});
+  EXPECT_EQ(shard.image().metrics_configs("s"), nullptr);
+}
+
 TEST_F(MetadataShardTest, LaterStartsKeepTheLevels) {
   apply(protocol::FeatureLevelRecord{.name = "share.version", .feature_level = 1});
   run(Start{{.broker_id = BrokerId(1)}, 1});

@@ -1,0 +1,19 @@
+// AddRaftVoter (key 80), versions 0-1: the quorum is the one node, as at kraft.version 0 (KIP-853).
+//   v1  the answer may come before the change is committed
+#include "broker/api/handlers.h"
+#include "broker/api/quorum_voters.h"
+#include "protocol/generated/add_raft_voter_request.h"
+#include "protocol/generated/add_raft_voter_response.h"
+
+namespace ackord::api {
+
+io::Task<protocol::AddRaftVoterResponse> handle(RequestContext& context,
+                                                protocol::AddRaftVoterRequest request) {
+  protocol::AddRaftVoterResponse response;
+  const Error refused = voters_refused(context, request.cluster_id, "adding");
+  response.error_code = refused.code;
+  response.error_message = String(refused.message);
+  co_return response;
+}
+
+}  // namespace ackord::api

@@ -1,0 +1,25 @@
+// UnregisterController (key 94), version 0: there is one node, and it is the one that answers.
+#include <fmt/format.h>
+
+#include "broker/api/handlers.h"
+#include "broker/metadata/metadata_service.h"
+#include "protocol/generated/unregister_controller_request.h"
+#include "protocol/generated/unregister_controller_response.h"
+
+namespace ackord::api {
+
+io::Task<protocol::UnregisterControllerResponse> handle(
+    RequestContext& context, protocol::UnregisterControllerRequest request) {
+  protocol::UnregisterControllerResponse response;
+  if (request.controller_id == context.services.metadata.this_node().id.value) {
+    response.error_code = ErrorCode::INVALID_REQUEST;
+    response.error_message = String("The only controller cannot be unregistered while it runs.");
+  } else {
+    response.error_code = ErrorCode::CONTROLLER_ID_NOT_REGISTERED;
+    response.error_message =
+        String(fmt::format("Controller ID {} is not currently registered", request.controller_id));
+  }
+  co_return response;
+}
+
+}  // namespace ackord::api
