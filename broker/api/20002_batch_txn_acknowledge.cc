@@ -59,7 +59,7 @@ io::Task<share::PartitionError> stage(RequestContext& context, const Staging& st
   if (!enlisted.ok()) co_return enlisted;
 
   auto running = services.share.stage(group, staging.id.owner(), staging.member, std::move(*guards),
-                                      std::move(plan.good));
+                                      std::move(plan.good), share::StageCheck());
   std::vector<share::Stage::PartitionReply> replies = co_await std::move(running);
   plan.take(std::move(replies));
   co_return share::PartitionError();

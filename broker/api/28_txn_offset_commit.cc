@@ -64,7 +64,6 @@ io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest&
   if (request.group_id.empty()) co_return ErrorCode::INVALID_GROUP_ID;
   group::GroupService& groups = context.services.group;
   const log::ProducerStamp producer{request.producer_id, request.producer_epoch};
-  if (context.services.txn.is_sealed(producer)) co_return ErrorCode::INVALID_PRODUCER_EPOCH;
   // The guard comes before the look at the transaction: a marker after that look voids it.
   auto beginning = groups.begin_txn_offset_commit(request.group_id, producer);
   const Result<std::optional<uint64_t>> guard = co_await std::move(beginning);
@@ -82,7 +81,11 @@ io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest&
   commit.transactional_id = request.transactional_id;
   commit.producer = producer;
   commit.commit = std::move(offsets);
-  auto committing = groups.txn_offset_commit(std::move(commit), *guard);
+  // A successor may have been told of the transaction meanwhile: then nothing joins it any more.
+  group::CommitCheck check = [&txn = context.services.txn, producer] {
+    return txn.is_sealed(producer) ? ErrorCode::INVALID_PRODUCER_EPOCH : ErrorCode::NONE;
+  };
+  auto committing = groups.txn_offset_commit(std::move(commit), *guard, std::move(check));
   const ErrorCode committed = co_await std::move(committing);
   co_return committed;
 }

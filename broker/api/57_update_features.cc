@@ -2,8 +2,8 @@
 //   v1  upgrade type in place of the permission to go down, validate only
 //   v2  no results per feature
 // share.version may not leave the transactional acknowledgements while records are staged (protocol
-// 1.5): INVALID_UPDATE_VERSION. It is lowered, then looked at once more, and goes back up when
-// something was staged in between.
+// 1.5): INVALID_UPDATE_VERSION. New stages are stopped before that is looked at, and until the new
+// level forbids them everywhere.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -65,24 +65,25 @@ io::Task<Result<void>> check_nothing_staged(Services& services) {
 
 io::Task<Result<void>> update(Services& services, std::vector<FeatureUpdate> updates,
                               bool validate_only) {
-  const bool checks = ends_staging(services.metadata, updates);
-  const int16_t before = share_version(services.metadata);
-  if (checks) {
+  const bool ends = ends_staging(services.metadata, updates);
+  if (ends) {
+    auto closing = services.share.close_staging();
+    co_await std::move(closing);
     auto checking = check_nothing_staged(services);
-    Result<void> checked = co_await std::move(checking);
-    if (!checked) co_return checked;
+    const Result<void> checked = co_await std::move(checking);
+    if (!checked) {
+      auto opening = services.share.open_staging();
+      co_await std::move(opening);
+      co_return checked;
+    }
   }
   auto updating = services.metadata.update_features(std::move(updates), validate_only);
   Result<void> updated = co_await std::move(updating);
-  if (!updated || !checks || validate_only) co_return updated;
-  auto checking = check_nothing_staged(services);
-  Result<void> checked = co_await std::move(checking);
-  if (checked) co_return checked;
-  std::vector<FeatureUpdate> back;
-  back.push_back({std::string(kShareVersion), before, FeatureUpdate::Kind::kUpgrade});
-  auto restoring = services.metadata.update_features(std::move(back), false);
-  const Result<void> restored = co_await std::move(restoring);
-  co_return restored ? checked : restored;
+  if (ends) {
+    auto opening = services.share.open_staging();
+    co_await std::move(opening);
+  }
+  co_return updated;
 }
 
 }  // namespace

@@ -64,9 +64,12 @@ io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, Stagi
   const txn::EnlistReply enlisted = co_await std::move(enlisting);
   if (enlisted.error != ErrorCode::NONE) co_return enlisted.error;
 
-  // 8.
+  // 8. A successor may have been told of the transaction meanwhile: then nothing joins it any more.
+  share::StageCheck check = [&txn = services.txn, producer = staging.who.producer] {
+    return txn.is_sealed(producer) ? ErrorCode::PRODUCER_FENCED : ErrorCode::NONE;
+  };
   auto running = services.share.stage(staging.group, staging.owner, staging.member,
-                                      std::move(*guards), std::move(plan.good));
+                                      std::move(*guards), std::move(plan.good), std::move(check));
   std::vector<share::Stage::PartitionReply> replies = co_await std::move(running);
   plan.take(std::move(replies));
   co_return ErrorCode::NONE;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -209,6 +210,8 @@ struct Caller {
   io::Signal* on_gone = nullptr;
 };
 
+using CommitCheck = std::function<ErrorCode()>;
+
 class GroupService {
  public:
   virtual ~GroupService() = default;
@@ -264,9 +267,11 @@ class GroupService {
   // transaction already (the caller has enlisted or verified it, and hands in the guard of
   // begin_txn_offset_commit()). GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION), UNKNOWN_MEMBER_ID,
   // INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH; INVALID_TXN_STATE when the guard does not
-  // hold any more; for members of consumer groups STALE_MEMBER_EPOCH (ILLEGAL_GENERATION).
+  // hold any more; for members of consumer groups STALE_MEMBER_EPOCH (ILLEGAL_GENERATION). `check` is asked on the group's core at the moment of the decision; what it
+  // answers but NONE refuses the commit (a transaction that was kept for a successor meanwhile).
   virtual io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
-                                                std::optional<uint64_t> guard) = 0;
+                                                std::optional<uint64_t> guard,
+                                                CommitCheck check) = 0;
   // A token that txn_offset_commit() must bring when the producer has no transaction open on the
   // group's partition; absent when it has one. A marker of that producer voids it, so no late
   // commit joins the next transaction (KIP-890).

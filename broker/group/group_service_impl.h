@@ -52,8 +52,8 @@ class GroupServiceImpl final : public GroupService {
   io::Task<ClassicSyncReply> sync_classic_group(ClassicSync sync, Caller caller) override;
   io::Task<ErrorCode> classic_heartbeat(ClassicMemberName who) override;
   io::Task<Result<std::vector<ErrorCode>>> leave_classic_group(ClassicLeave leave) override;
-  io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
-                                        std::optional<uint64_t> guard) override;
+  io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit, std::optional<uint64_t> guard,
+                                        CommitCheck check) override;
   io::Task<Result<std::optional<uint64_t>>> begin_txn_offset_commit(
       GroupId group, log::ProducerStamp producer) override;
   io::Task<ErrorCode> commit_offsets(OffsetsToCommit commit) override;
@@ -95,7 +95,7 @@ class GroupServiceImpl final : public GroupService {
   void fence_consumers(Runner& runner, const GroupShard::TickReply& tick);
   io::Task<void> fence_here(Runner& runner, std::string group, std::vector<std::string> members);
   io::Task<Result<Verdict>> commit_here(Runner& runner, TxnOffsetCommit commit,
-                                        std::optional<uint64_t> guard);
+                                        std::optional<uint64_t> guard, CommitCheck check);
   io::Task<Result<Verdict>> write_marker_here(Runner& runner, log::EndMarker marker);
   io::Task<void> topic_removed_here(Runner& runner, RemovedTopic topic);
 

@@ -12,12 +12,13 @@ io::Task<Result<std::optional<uint64_t>>> GroupServiceImpl::begin_txn_offset_com
 }
 
 io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit,
-                                                        std::optional<uint64_t> guard) {
+                                                        std::optional<uint64_t> guard,
+                                                        CommitCheck check) {
   auto finding = runner_of(commit.commit.group);
   Result<Runner*> runner = co_await std::move(finding);
   if (!runner) co_return runner.error().code;
-  auto running =
-      io::on((*runner)->core().executor, commit_here(**runner, std::move(commit), guard));
+  auto running = io::on((*runner)->core().executor,
+                        commit_here(**runner, std::move(commit), guard, std::move(check)));
   Result<Verdict> reply = co_await std::move(running);
   if (!reply) co_return reply.error().code;
   co_return reply->error;
@@ -25,7 +26,10 @@ io::Task<ErrorCode> GroupServiceImpl::txn_offset_commit(TxnOffsetCommit commit,
 
 // The log is looked at and decided on without a break in between.
 io::Task<Result<Verdict>> GroupServiceImpl::commit_here(Runner& runner, TxnOffsetCommit commit,
-                                                        std::optional<uint64_t> guard) {
+                                                        std::optional<uint64_t> guard,
+                                                        CommitCheck check) {
+  const ErrorCode refused = check ? check() : ErrorCode::NONE;
+  if (refused != ErrorCode::NONE) co_return error(refused);
   auto known = runner.partition().producer(commit.producer.id);
   TxnOffsetCommitOp op{std::move(commit), guard, std::move(known)};
   auto running = runner.run(std::move(op));

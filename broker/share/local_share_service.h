@@ -44,7 +44,8 @@ class LocalShareService : public ShareService {
         letters_(environment, log, metadata, shards_, report_),
         batch_transactions_(environment, metadata, shards_),
         fetcher_(environment, log, shards_),
-        session_slots_(metadata.broker_config().group_share_max_share_sessions) {
+        session_slots_(metadata.broker_config().group_share_max_share_sessions),
+        staging_closed_(environment.cores.size(), 0) {
     shards_.on_archived([this](std::vector<Archived> archived) {
       for (const Archived& one : archived) {
         report_.archived(one);
@@ -83,9 +84,12 @@ class LocalShareService : public ShareService {
                                 std::vector<AcknowledgePartition> partitions) override;
   io::Task<Result<Guards>> take_guards(OwnerId owner,
                                        std::vector<int32_t> state_partitions) override;
-  io::Task<std::vector<Stage::PartitionReply>> stage(
-      GroupId group, Owner owner, std::string member, Guards guards,
-      std::vector<AcknowledgePartition> partitions) override;
+  io::Task<std::vector<Stage::PartitionReply>> stage(GroupId group, Owner owner, std::string member,
+                                                     Guards guards,
+                                                     std::vector<AcknowledgePartition> partitions,
+                                                     StageCheck check) override;
+  io::Task<void> close_staging() override;
+  io::Task<void> open_staging() override;
   io::Task<ErrorCode> write_marker(int32_t state_partition, log::EndMarker marker) override;
   io::Task<Result<WatchProducer::Reply>> watch_producer(int32_t state_partition,
                                                         ProducerId producer_id) override;
@@ -128,7 +132,9 @@ class LocalShareService : public ShareService {
   io::Task<typename Op::Reply> run_on_state(Op op);
   template <class Op>
   io::Task<Result<typename Op::Reply>> run_on_state_here(int32_t index, Op op);
-  io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op);
+  io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op, StageCheck check);
+  // Why nothing may be staged on this core now; NONE when it may.
+  ErrorCode may_stage(const StageCheck& check) const;
   io::Task<Result<Marker::Reply>> marker_here(int32_t index, Marker op);
   io::Task<ErrorCode> write(int32_t index, Marker op);
   // NONE: the state partition is there.
@@ -166,6 +172,7 @@ class LocalShareService : public ShareService {
   ShareFetcher fetcher_;
   SessionSlots session_slots_;
   std::vector<ShareSessions> sessions_;  // by core
+  std::vector<int> staging_closed_;      // by core: how many have closed it
 };
 
 }  // namespace ackord::share

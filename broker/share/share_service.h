@@ -8,6 +8,7 @@
 // KIP-932, KIP-1222; transactional acknowledgements: docs/PROTOCOL.md part 1.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -91,6 +92,8 @@ struct PartitionGauges {
 // One guard per state partition that a stage touches.
 using Guards = std::map<int32_t, Guard>;
 
+using StageCheck = std::function<ErrorCode()>;
+
 class ShareService {
  public:
   virtual ~ShareService() = default;
@@ -126,6 +129,10 @@ class ShareService {
   virtual io::Task<std::vector<PartitionGauges>> gauges() = 0;
   virtual io::Task<ArchiveReport::ByTopic> archived() = 0;
 
+  // Between these two, which may be nested, nothing new is staged (COORDINATOR_NOT_AVAILABLE): when
+  // the first has ended, staged_records() counts all that there will be.
+  virtual io::Task<void> close_staging() = 0;
+  virtual io::Task<void> open_staging() = 0;
   // How many records are staged, by whatever owner: share.version must stay while there are some
   // (protocol 1.5).
   virtual io::Task<Result<int64_t>> staged_records() = 0;
@@ -143,10 +150,13 @@ class ShareService {
   // Step 6.
   virtual io::Task<Result<Guards>> take_guards(OwnerId owner,
                                                std::vector<int32_t> state_partitions) = 0;
-  // Step 8. One reply per partition, in order; durable when it ends.
+  // Step 8. One reply per partition, in order; durable when it ends. `check` is asked on each
+  // shard's core at the moment of the decision: what it answers but NONE refuses the stage there.
+  // A producer's stage brings one that knows whether its transaction was kept for a successor
+  // meanwhile. Refused is also what comes after share.version has gone down (UNSUPPORTED_VERSION).
   virtual io::Task<std::vector<Stage::PartitionReply>> stage(
       GroupId group, Owner owner, std::string member, Guards guards,
-      std::vector<AcknowledgePartition> partitions) = 0;
+      std::vector<AcknowledgePartition> partitions, StageCheck check) = 0;
   // The end of a producer's transaction on one state partition (protocol 1.3). COORDINATOR_* as
   // NOT_LEADER_OR_FOLLOWER.
   virtual io::Task<ErrorCode> write_marker(int32_t state_partition, log::EndMarker marker) = 0;

@@ -2,9 +2,15 @@
 #include <utility>
 
 #include "broker/base/logging.h"
+#include "broker/metadata/every_core.h"
 #include "broker/share/local_share_service.h"
 
 namespace ackord::share {
+namespace {
+
+constexpr int16_t kFirstWithTransactions = 3;  // of share.version
+
+}  // namespace
 
 // ---------------------------------------------------------------- topics that are gone
 
@@ -162,7 +168,7 @@ io::Task<Result<Guards>> LocalShareService::take_guards(OwnerId owner,
 
 io::Task<std::vector<Stage::PartitionReply>> LocalShareService::stage(
     GroupId group, Owner owner, std::string member, Guards guards,
-    std::vector<AcknowledgePartition> partitions) {
+    std::vector<AcknowledgePartition> partitions, StageCheck check) {
   std::vector<Stage::PartitionReply> replies(partitions.size());
   const metadata::GroupConfig config = metadata_.group_config(group);
   const bool dlq = dead_letters_on(metadata_, config);
@@ -182,7 +188,7 @@ io::Task<std::vector<Stage::PartitionReply>> LocalShareService::stage(
       op.partitions.push_back(std::move(part));
     }
     tasks.push_back(
-        io::on(shards_.runner(index).core().executor, stage_here(index, std::move(op))));
+        io::on(shards_.runner(index).core().executor, stage_here(index, std::move(op), check)));
   }
   auto running = io::when_all(std::move(tasks));
   std::vector<Result<Stage::Reply>> staged = co_await std::move(running);
@@ -197,13 +203,34 @@ io::Task<std::vector<Stage::PartitionReply>> LocalShareService::stage(
   co_return replies;
 }
 
-// What the log knows of the producer is looked up on the shard's core, at the moment of the
-// decision.
-io::Task<Result<Stage::Reply>> LocalShareService::stage_here(int32_t index, Stage op) {
+ErrorCode LocalShareService::may_stage(const StageCheck& check) const {
+  if (staging_closed_[static_cast<size_t>(environment_.here().index)] > 0)
+    return ErrorCode::COORDINATOR_NOT_AVAILABLE;
+  if (metadata_.image().features().level("share.version") < kFirstWithTransactions)
+    return ErrorCode::UNSUPPORTED_VERSION;
+  return check ? check() : ErrorCode::NONE;
+}
+
+// What the log knows of the producer, and what may forbid the stage, is looked up on the shard's
+// core, at the moment of the decision.
+io::Task<Result<Stage::Reply>> LocalShareService::stage_here(int32_t index, Stage op,
+                                                             StageCheck check) {
+  const ErrorCode refused = may_stage(check);
+  if (refused != ErrorCode::NONE) co_return error(refused);
   op.producer = shards_.runner(index).partition().producer(op.owner.producer_id);
   auto running = shards_.runner(index).run(std::move(op));
   Result<Stage::Reply> reply = co_await std::move(running);
   co_return reply;
+}
+
+io::Task<void> LocalShareService::close_staging() {
+  metadata::OnEveryCore closing{environment_, [this](size_t core) { ++staging_closed_[core]; }};
+  co_await closing;
+}
+
+io::Task<void> LocalShareService::open_staging() {
+  metadata::OnEveryCore opening{environment_, [this](size_t core) { --staging_closed_[core]; }};
+  co_await opening;
 }
 
 io::Task<Result<Marker::Reply>> LocalShareService::marker_here(int32_t index, Marker op) {

@@ -98,7 +98,7 @@ class Service : public ::testing::Test {
     commit.commit.group = GroupId("offsets");
     commit.producer = {ProducerId(7), 0};
     commit.commit.offsets = {{TopicName("t"), topic_->id, 0, offset, -1, ""}};
-    return run(service_->txn_offset_commit(std::move(commit), guard));
+    return run(service_->txn_offset_commit(std::move(commit), guard, check_));
   }
   std::optional<uint64_t> guard() {
     return *run(service_->begin_txn_offset_commit(GroupId("offsets"), {ProducerId(7), 0}));
@@ -113,6 +113,7 @@ class Service : public ::testing::Test {
     return fetched->at(0).second;
   }
 
+  CommitCheck check_;
   test::MetadataFixture broker_;
   HeldInitializer initializer_{broker_.core};
   std::shared_ptr<const metadata::TopicImage> topic_;
@@ -312,6 +313,16 @@ TEST_F(Service, OffsetsExpireAtTheNextCheck) {
   broker_.core.run_until_idle();
   EXPECT_EQ(committed().offset, -1);
   EXPECT_THAT(*run(service_->list_groups()), IsEmpty());
+}
+
+TEST_F(Service, ATransactionThatWasKeptMeanwhileTakesNoMoreOffsets) {
+  const auto mine = guard();
+  check_ = [] { return ErrorCode::INVALID_PRODUCER_EPOCH; };
+  EXPECT_EQ(commit(5, mine), ErrorCode::INVALID_PRODUCER_EPOCH);
+  check_ = {};
+  EXPECT_EQ(commit(6, mine), ErrorCode::NONE);
+  EXPECT_EQ(marker(true), ErrorCode::NONE);
+  EXPECT_EQ(committed().offset, 6);
 }
 
 }  // namespace

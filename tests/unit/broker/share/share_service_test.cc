@@ -133,5 +133,56 @@ TEST_F(ShareServiceTest, ACrashBetweenTheTwoIsMadeUpForAtTheNextStart) {
   EXPECT_EQ(records_of(0).size(), 2u);
 }
 
+// Of a record that nobody has acquired: what it is refused with says how far a stage came.
+class ShareStageTest : public ShareServiceTest {
+ protected:
+  ErrorCode stage(StageCheck check = {}) {
+    const Owner owner{ProducerId(7), 0, TransactionalId("txn"), 0};
+    const auto where = run(service_->state_partitions(group_, {{topic_->id, 0}}));
+    auto guards = run(service_->take_guards({owner.producer_id, {}, {}}, *where));
+    std::vector<AcknowledgePartition> partitions;
+    partitions.push_back({{topic_->id, 0}, {{0, 0, {1}}}});
+    const auto replies = run(service_->stage(group_, owner, "member", std::move(*guards),
+                                             std::move(partitions), std::move(check)));
+    EXPECT_EQ(replies.size(), 1u);
+    if (replies[0].error.error_code != kDecided) {
+      EXPECT_FALSE(replies[0].dooms);
+    }
+    return replies[0].error.error_code;
+  }
+  static constexpr ErrorCode kDecided = ErrorCode::INVALID_RECORD_STATE;
+};
+
+TEST_F(ShareStageTest, IsRefusedWhenItsTransactionWasKeptMeanwhile) {
+  EXPECT_EQ(stage(), kDecided);
+  int asked = 0;
+  EXPECT_EQ(stage([&asked] {
+              ++asked;
+              return ErrorCode::PRODUCER_FENCED;
+            }),
+            ErrorCode::PRODUCER_FENCED);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(stage([] { return ErrorCode::NONE; }), kDecided);
+}
+
+TEST_F(ShareStageTest, IsRefusedWhileStagingIsClosed) {
+  run(service_->close_staging());
+  run(service_->close_staging());
+  EXPECT_EQ(stage(), ErrorCode::COORDINATOR_NOT_AVAILABLE);
+  run(service_->open_staging());
+  EXPECT_EQ(stage(), ErrorCode::COORDINATOR_NOT_AVAILABLE);
+  run(service_->open_staging());
+  EXPECT_EQ(stage(), kDecided);
+}
+
+// What passed the first look at the level before it went down.
+TEST_F(ShareStageTest, IsRefusedOnceTheLevelHasGoneDown) {
+  using Kind = metadata::FeatureUpdate::Kind;
+  ASSERT_TRUE(
+      run(broker_.metadata().update_features({{"share.version", 2, Kind::kSafeDowngrade}}, false))
+          .has_value());
+  EXPECT_EQ(stage(), ErrorCode::UNSUPPORTED_VERSION);
+}
+
 }  // namespace
 }  // namespace ackord::share

@@ -162,7 +162,7 @@ TEST_F(ShareWakesTest, AbortOfAStage) {
   const int32_t index = state_partition_of(key(), 2);
   const auto guards = run(service_->take_guards({ProducerId(9), {}, {}}, {index}));
   const auto staged =
-      run(service_->stage(group_, owner, "m", *guards, {{{topic_->id, 0}, {{0, 4, {1}}}}}));
+      run(service_->stage(group_, owner, "m", *guards, {{{topic_->id, 0}, {{0, 4, {1}}}}}, {}));
   ASSERT_TRUE(staged.front().error.ok());
   wait();
   EXPECT_EQ(run(service_->write_marker(index, {{ProducerId(9), 0}, false, 0, 0})), ErrorCode::NONE);
