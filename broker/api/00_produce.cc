@@ -15,6 +15,7 @@
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
 #include "broker/api/produce_shape.h"
+#include "broker/api/throttling.h"
 #include "broker/log/batch_validator.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
@@ -311,6 +312,15 @@ io::Task<void> wait_for_disk(RequestContext& context, ProduceResponse& response,
   }
 }
 
+// The whole request counts, whatever became of it.
+io::Task<void> charge_request(RequestContext& context, ProduceResponse& response) {
+  auto charging = context.services.quotas.charge(quota::Kind::kProduce, quota_client(context));
+  quota::Charge charge = co_await std::move(charging);
+  const int64_t now_ms = context.core.clock.now().steady_ms;
+  charge.record(now_ms, static_cast<int64_t>(context.request_bytes));
+  throttle(context, response, charge.throttle_ms(now_ms));
+}
+
 }  // namespace
 
 io::Task<ProduceResponse> handle(RequestContext& context, ProduceRequest request) {
@@ -341,6 +351,10 @@ io::Task<ProduceResponse> handle(RequestContext& context, ProduceRequest request
   for (size_t i = 0; i < results.size(); ++i) {
     writes[places[i]].result = std::move(results[i].result);
     writes[places[i]].appended_to = std::move(results[i].partition);
+  }
+  if (context.services.quotas.any()) {
+    auto charging = charge_request(context, response);
+    co_await std::move(charging);
   }
   context.release_order();
   for (const Write& write : writes) answer(response, write);

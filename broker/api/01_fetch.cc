@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "broker/api/by_core.h"
+#include "broker/api/fetch_quota.h"
 #include "broker/api/fetch_reading.h"
 #include "broker/api/fetch_session.h"
 #include "broker/api/handlers.h"
@@ -326,6 +327,22 @@ void answer_session(const RequestContext& context, FetchResponse& response, Open
   for (const auto moved : with_data) session.move_to_end(moved);
 }
 
+// An empty answer. A session goes on as it was; one that was to begin does not (KIP-219).
+io::Task<void> answer_nothing(RequestContext& context, FetchResponse& response, Opened opened) {
+  if (!opened.session) co_return;
+  const int32_t id = opened.session->id();
+  if (opened.incremental) {
+    response.session_id = id;
+    auto putting = io::on(executor_of(context, id),
+                          put_session_back(sessions_of(context, id), std::move(opened.session),
+                                           context.core.clock.now().steady_ms));
+    (void)co_await std::move(putting);
+  } else {
+    auto removing = io::on(executor_of(context, id), remove_session(sessions_of(context, id), id));
+    (void)co_await std::move(removing);
+  }
+}
+
 }  // namespace
 
 io::Task<FetchResponse> handle(RequestContext& context, FetchRequest request) {
@@ -345,7 +362,10 @@ io::Task<FetchResponse> handle(RequestContext& context, FetchRequest request) {
     for (FetchTarget& target : own) targets.push_back(&target);
   }
   const int32_t fetch_max_bytes = context.services.metadata.broker_config().fetch_max_bytes;
-  const int32_t max_bytes = std::min(request.max_bytes, fetch_max_bytes);
+  auto charging = fetch_charge(context);
+  quota::Charge charge = co_await std::move(charging);
+  const auto max_bytes = static_cast<int32_t>(
+      std::min<int64_t>(std::min(request.max_bytes, fetch_max_bytes), charge.most()));
   // What the limit never lets through is not waited for.
   const Limits limits{max_bytes, std::min(request.min_bytes, max_bytes),
                       context.core.clock.now().steady_ms + std::max(request.max_wait_ms, 0),
@@ -353,6 +373,11 @@ io::Task<FetchResponse> handle(RequestContext& context, FetchRequest request) {
                       is_replica(request, context.api_version)};
   auto polling = poll(context, targets, limits);
   std::vector<FetchResult> results = co_await std::move(polling);
+  if (is_throttled(context, charge, results, response)) {
+    auto answering = answer_nothing(context, response, std::move(opened));
+    co_await std::move(answering);
+    co_return response;
+  }
   if (!opened.session) {
     for (size_t i = 0; i < targets.size(); ++i) {
       topic_entry(response, *targets[i])

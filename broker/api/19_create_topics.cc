@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "broker/api/handlers.h"
+#include "broker/api/throttling.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/create_topics_request.h"
 #include "protocol/generated/create_topics_response.h"
 
 namespace ackord::api {
 namespace {
+
+constexpr int16_t kFirstWithStrictQuota = 6;
 
 using protocol::CreateTopicsRequest;
 using protocol::CreateTopicsResponse;
@@ -64,6 +67,35 @@ void set_created(CreateTopicsResponse::CreatableTopicResult& result,
   }
 }
 
+// Creates what the quota of mutations allows; each topic that could be made is charged.
+io::Task<std::vector<metadata::CreatedTopic>> create(RequestContext& context, Mutations& mutations,
+                                                     std::vector<metadata::CreateTopic> topics,
+                                                     bool validate_only) {
+  metadata::MetadataService& service = context.services.metadata;
+  std::vector<metadata::CreatedTopic> results(topics.size());
+  std::vector<size_t> places;
+  std::vector<metadata::CreateTopic> allowed;
+  std::vector<metadata::CreatedTopic> tried;
+  if (mutations.limited()) {
+    auto trying = service.create_topics(topics, true);
+    tried = co_await std::move(trying);
+  }
+  for (size_t i = 0; i < topics.size(); ++i) {
+    const bool counts = !tried.empty() && tried[i].error == ErrorCode::NONE;
+    if (counts && !mutations.take(tried[i].topic->partitions)) {
+      results[i].error = ErrorCode::THROTTLING_QUOTA_EXCEEDED;
+      results[i].message = kMutationsExceeded;
+      continue;
+    }
+    places.push_back(i);
+    allowed.push_back(std::move(topics[i]));
+  }
+  auto creating = service.create_topics(std::move(allowed), validate_only);
+  std::vector<metadata::CreatedTopic> created = co_await std::move(creating);
+  for (size_t i = 0; i < places.size(); ++i) results[places[i]] = std::move(created[i]);
+  co_return results;
+}
+
 }  // namespace
 
 io::Task<CreateTopicsResponse> handle(RequestContext& context, CreateTopicsRequest request) {
@@ -71,10 +103,13 @@ io::Task<CreateTopicsResponse> handle(RequestContext& context, CreateTopicsReque
   std::vector<metadata::CreateTopic> topics;
   topics.reserve(request.topics.size());
   for (const auto& topic : request.topics) topics.push_back(wanted(topic));
-  auto creating = service.create_topics(std::move(topics), request.validate_only);
+  auto counting = mutations_of(context, context.api_version >= kFirstWithStrictQuota);
+  Mutations mutations = co_await std::move(counting);
+  auto creating = create(context, mutations, std::move(topics), request.validate_only);
   std::vector<metadata::CreatedTopic> created = co_await std::move(creating);
 
   CreateTopicsResponse response;
+  throttle(context, response, mutations.throttle_ms());
   std::set<std::string_view> seen;
   for (size_t i = 0; i < request.topics.size(); ++i) {
     metadata::CreatedTopic& outcome = created[i];

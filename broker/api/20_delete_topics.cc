@@ -10,12 +10,15 @@
 #include <vector>
 
 #include "broker/api/handlers.h"
+#include "broker/api/throttling.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/delete_topics_request.h"
 #include "protocol/generated/delete_topics_response.h"
 
 namespace ackord::api {
 namespace {
+
+constexpr int16_t kFirstWithStrictQuota = 5;
 
 using protocol::DeleteTopicsRequest;
 using protocol::DeleteTopicsResponse;
@@ -137,8 +140,13 @@ io::Task<DeleteTopicsResponse> handle(RequestContext& context, DeleteTopicsReque
   } else {
     targets = resolve(std::move(targets), service.image());
   }
+  auto counting = mutations_of(context, context.api_version >= kFirstWithStrictQuota);
+  Mutations mutations = co_await std::move(counting);
   DeleteTopicsResponse response;
   for (Target& target : targets) {
+    const auto topic = service.image().topic(target.id);
+    if (target.error == ErrorCode::NONE && topic && !mutations.take(topic->partitions))
+      refuse(target, ErrorCode::THROTTLING_QUOTA_EXCEEDED, kMutationsExceeded);
     if (target.error == ErrorCode::NONE) {
       auto deleting = service.delete_topic(target.id);
       target.error = co_await std::move(deleting);
@@ -149,6 +157,7 @@ io::Task<DeleteTopicsResponse> handle(RequestContext& context, DeleteTopicsReque
     }
     response.responses.push_back(result_of(target));
   }
+  throttle(context, response, mutations.throttle_ms());
   co_return response;
 }
 

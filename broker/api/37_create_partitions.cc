@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "broker/api/handlers.h"
+#include "broker/api/throttling.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/create_partitions_request.h"
 #include "protocol/generated/create_partitions_response.h"
@@ -16,16 +17,35 @@ namespace ackord::api {
 using protocol::CreatePartitionsRequest;
 using protocol::CreatePartitionsResponse;
 
+namespace {
+
+constexpr int16_t kFirstWithStrictQuota = 3;
+
+// Whether the quota of mutations allows it; what cannot be done anyhow does not count.
+bool take(const RequestContext& context, Mutations& mutations,
+          const CreatePartitionsRequest::CreatePartitionsTopic& asked) {
+  const auto topic = context.services.metadata.image().topic(asked.name);
+  return !topic || asked.count <= topic->partitions ||
+         mutations.take(asked.count - topic->partitions);
+}
+
+}  // namespace
+
 io::Task<CreatePartitionsResponse> handle(RequestContext& context,
                                           CreatePartitionsRequest request) {
   std::map<std::string_view, int> count;
   for (const auto& topic : request.topics) ++count[topic.name.sv()];
+  auto counting = mutations_of(context, context.api_version >= kFirstWithStrictQuota);
+  Mutations mutations = co_await std::move(counting);
   CreatePartitionsResponse response;
   for (const auto& topic : request.topics) {
     int& times = count[topic.name.sv()];
     if (times == 0) continue;
     Result<void> grown = error(ErrorCode::INVALID_REQUEST, "Duplicate topic name.");
-    if (std::exchange(times, 0) == 1) {
+    const bool once = std::exchange(times, 0) == 1;
+    if (once && !take(context, mutations, topic)) {
+      grown = error(ErrorCode::THROTTLING_QUOTA_EXCEEDED, kMutationsExceeded);
+    } else if (once) {
       metadata::GrowTopic grow{topic.name, topic.count, std::nullopt};
       if (topic.assignments) {
         grow.assignments.emplace();
@@ -41,6 +61,7 @@ io::Task<CreatePartitionsResponse> handle(RequestContext& context,
     out.error_code = grown.error().code;
     if (!grown.error().message.empty()) out.error_message = grown.error().message;
   }
+  throttle(context, response, mutations.throttle_ms());
   co_return response;
 }
 

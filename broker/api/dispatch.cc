@@ -6,6 +6,7 @@
 
 #include "broker/api/handlers.h"
 #include "broker/api/messages.h"
+#include "broker/api/throttling.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/share/share_service.h"
 #include "protocol/generated/request_header.h"
@@ -57,8 +58,25 @@ protocol::Writer open_response(const Header& header, bool flexible) {
   return out;
 }
 
+// What a request counts at most: one that waits uses no processor meanwhile.
+constexpr int64_t kMostNanos = 1'000'000;
+
+// Charges the time that the request took, whatever it was (KIP-124); at most a second's throttling.
+template <class Response>
+io::Task<void> charge_time(RequestContext& context, Response& response, int64_t began_ns) {
+  constexpr int32_t kMostThrottleMs = 1000;
+  auto charging = context.services.quotas.charge(quota::Kind::kRequest, quota_client(context));
+  quota::Charge charge = co_await std::move(charging);
+  if (!charge.limited()) co_return;
+  const int64_t took_ns = context.core.clock.steady_ns() - began_ns;
+  const int64_t now_ms = context.core.clock.now().steady_ms;
+  charge.record(now_ms, std::min(took_ns, kMostNanos));
+  throttle(context, response, std::min(charge.throttle_ms(now_ms), kMostThrottleMs));
+}
+
 template <class Request, class Response>
 io::Task<Answer> serve(Services& services, Serving serving) {
+  const int64_t began_ns = services.environment.here().clock.steady_ns();
   Result<Request> request = Request::decode(serving.body, serving.header.version);
   if (!request) {
     serving.undecodable.warn(services.environment.here().clock.now().steady_ms,
@@ -73,10 +91,18 @@ io::Task<Answer> serve(Services& services, Serving serving) {
                          serving.header.key,
                          serving.header.version,
                          serving.header.client_id,
+                         serving.call.payload.size(),
                          std::move(serving.call.release_order)};
   auto handling = handle(context, std::move(*request));
   Response response = co_await std::move(handling);
+  if constexpr (requires { response.throttle_time_ms; }) {
+    if (services.quotas.any()) {
+      auto charging = charge_time(context, response, began_ns);
+      co_await std::move(charging);
+    }
+  }
   Answer answer;
+  answer.throttle_ms = context.throttle_ms;
   if (context.close_connection) co_return answer;
   answer.kind = Answer::Kind::kNothing;
   if (context.no_response) co_return answer;

@@ -31,6 +31,7 @@ struct Answer {
   enum class Kind { kSend, kNothing, kClose };
   Kind kind = Kind::kClose;
   protocol::OutputChain bytes;  // response header and body, without the size prefix
+  int32_t throttle_ms = 0;      // no further request of the connection starts before it is over
 };
 
 class Dispatch {

@@ -36,9 +36,14 @@ namespace ackord::share {
 class ShareService;
 }
 
+namespace ackord::quota {
+class ClientQuotas;
+}
+
 namespace ackord::api {
 
 class FetchSessions;
+class ClientTelemetry;
 
 // The services' doors. Built by main, alive as long as any request.
 struct Services {
@@ -49,12 +54,15 @@ struct Services {
   txn::TxnService& txn;
   share::ShareService& share;
   std::vector<FetchSessions>& fetch_sessions;  // one per core, each used on its own
+  quota::ClientQuotas& quotas;
+  ClientTelemetry& telemetry;
 };
 
 // One connection as handlers see it. Belongs to the connection's core.
 struct Client {
   uint64_t connection_id = 0;
   std::string host;           // the peer's address, as "/127.0.0.1" in Kafka's member descriptions
+  uint16_t port = 0;          // the peer's
   std::string listener;       // name of the listener it came in by
   std::string software_name;  // from ApiVersions
   std::string software_version;
@@ -69,7 +77,8 @@ struct RequestContext {
   std::shared_ptr<Client> client;
   int16_t api_key = 0;
   int16_t api_version = 0;
-  std::string client_id;  // of the request header; "" when null
+  std::string client_id;     // of the request header; "" when null
+  size_t request_bytes = 0;  // of the frame
   // Says that what must happen in the order of the requests has happened: the connection's next
   // request may start, if it is one of the same API. Without a call it starts when this one has
   // ended.
@@ -78,6 +87,8 @@ struct RequestContext {
   // Set by a handler instead of an answer: none is sent (acks=0), or the connection is closed.
   bool no_response = false;
   bool close_connection = false;
+  // For how long the connection's next requests are to wait (throttling.h).
+  int32_t throttle_ms = 0;
 };
 
 }  // namespace ackord::api

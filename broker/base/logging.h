@@ -27,10 +27,10 @@ bool configure_logging(std::string_view level);
 
 // ---- loggers: one per room, and root, whose level those have that got none of their own. Levels
 // may change while others log.
-inline constexpr std::array<std::string_view, 14> kLoggers = {
-    "root",        "broker.api",      "broker.base",  "broker.coordinator", "broker.group",
-    "broker.http", "broker.io",       "broker.log",   "broker.main",        "broker.metadata",
-    "broker.net",  "broker.security", "broker.share", "broker.txn"};
+inline constexpr std::array<std::string_view, 15> kLoggers = {
+    "root",        "broker.api",   "broker.base",     "broker.coordinator", "broker.group",
+    "broker.http", "broker.io",    "broker.log",      "broker.main",        "broker.metadata",
+    "broker.net",  "broker.quota", "broker.security", "broker.share",       "broker.txn"};
 
 struct Logger {
   std::string_view name;

@@ -267,8 +267,9 @@ class GroupService {
   // transaction already (the caller has enlisted or verified it, and hands in the guard of
   // begin_txn_offset_commit()). GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION), UNKNOWN_MEMBER_ID,
   // INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH; INVALID_TXN_STATE when the guard does not
-  // hold any more; for members of consumer groups STALE_MEMBER_EPOCH (ILLEGAL_GENERATION). `check` is asked on the group's core at the moment of the decision; what it
-  // answers but NONE refuses the commit (a transaction that was kept for a successor meanwhile).
+  // hold any more; for members of consumer groups STALE_MEMBER_EPOCH (ILLEGAL_GENERATION). `check`
+  // is asked on the group's core at the moment of the decision; what it answers but NONE refuses
+  // the commit (a transaction that was kept for a successor meanwhile).
   virtual io::Task<ErrorCode> txn_offset_commit(TxnOffsetCommit commit,
                                                 std::optional<uint64_t> guard,
                                                 CommitCheck check) = 0;

@@ -22,6 +22,8 @@ class Clock {
   virtual ~Clock() = default;
 
   virtual Now now() const = 0;
+  // Steady time as finely as it is known, for measuring how long something took.
+  virtual int64_t steady_ns() const { return now().steady_ms * 1'000'000; }
   // Runs `work` on this core once steady time has reached `deadline_ms`. Never inside this call.
   virtual TimerId call_at(int64_t deadline_ms, std::function<void()> work) = 0;
   // No effect on a timer that has run.

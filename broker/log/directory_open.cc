@@ -190,7 +190,8 @@ Result<void> LocalLogService::finish_open(bool clean) {
   for (size_t core = 0; core < environment_.cores.size(); ++core) {
     io::spawn(environment_.cores[core].executor, background(this, core));
   }
-  if (settings_.cleaner_enable) cleaner_.start(settings_.cleaner_threads);
+  if (settings_.cleaner_enable)
+    cleaner_.configure(settings_.cleaner.threads, settings_.cleaner.backoff_ms);
   return {};
 }
 

@@ -24,17 +24,17 @@ constexpr size_t kCloseAtOnce = 8;
 // Faster than any disk; a rate above is none.
 constexpr double kMaxCleanerRate = 1e12;
 
-LocalPartition::CleanerLimits limits_of(const LogSettings& settings, io::Random& random) {
+LocalPartition::CleanerLimits limits_of(const CleanerConfig& config, const HashSecret& secret) {
   LocalPartition::CleanerLimits limits;
-  limits.secret = {random.next(), random.next()};
-  const int64_t threads = std::max(settings.cleaner_threads, 1);
-  const auto bytes = static_cast<uint64_t>(
-      std::max(settings.cleaner_dedupe_buffer_bytes / threads, kMinDedupeBytes));
+  limits.secret = secret;
+  const int64_t threads = std::max(config.threads, 1);
+  const auto bytes =
+      static_cast<uint64_t>(std::max(config.dedupe_buffer_bytes / threads, kMinDedupeBytes));
   // KeyOffsets is three quarters full at most, and doubles.
   limits.max_keys = std::bit_floor(bytes / KeyOffsets::kSlotSize) / 4 * 3;
-  limits.bytes_per_second = static_cast<uint64_t>(
-      std::clamp(settings.cleaner_max_bytes_per_second, 1.0, kMaxCleanerRate));
-  limits.backoff_ms = std::max(settings.cleaner_backoff_ms, kMinIntervalMs);
+  limits.bytes_per_second =
+      static_cast<uint64_t>(std::clamp(config.max_bytes_per_second, 1.0, kMaxCleanerRate));
+  limits.backoff_ms = std::max(config.backoff_ms, kMinIntervalMs);
   return limits;
 }
 
@@ -53,8 +53,9 @@ LocalLogService::LocalLogService(io::Environment& environment, LogSettings setti
                   std::string(names::kLogStarts)),
       cleaned_(environment.files, environment.cores.front().executor, settings_.directory,
                std::string(names::kCleanerOffsets)),
-      cleaner_limits_(limits_of(settings_, environment.random)),
-      cleaner_(environment.cores.front(), settings_.cleaner_backoff_ms,
+      cleaner_secret_{environment.random.next(), environment.random.next()},
+      cleaner_limits_(environment.cores.size(), limits_of(settings_.cleaner, cleaner_secret_)),
+      cleaner_(environment.cores.front(), settings_.cleaner.backoff_ms,
                [this](TopicPartition name) { return clean(this, std::move(name)); }),
       cores_(environment.cores.size()) {}
 
@@ -113,6 +114,15 @@ void LocalLogService::request_cleaning(const TopicPartition& name) {
   if (settings_.cleaner_enable) cleaner_.request(name);
 }
 
+void LocalLogService::configure_cleaner(CleanerConfig config) {
+  const LocalPartition::CleanerLimits limits = limits_of(config, cleaner_secret_);
+  for (size_t core = 0; core < cores_.size(); ++core) {
+    environment_.cores[core].executor.post(
+        [this, core, limits] { cleaner_limits_[core] = limits; });
+  }
+  if (settings_.cleaner_enable) cleaner_.configure(config.threads, config.backoff_ms);
+}
+
 io::Task<std::optional<int64_t>> LocalLogService::clean(LocalLogService* self,
                                                         TopicPartition name) {
   io::Executor& executor = self->core_of(name).executor;
@@ -125,7 +135,7 @@ io::Task<std::optional<int64_t>> LocalLogService::clean_here(LocalLogService* se
   const auto found = self->cores_[core].find(name);
   if (found == self->cores_[core].end() || self->closing_) co_return std::nullopt;
   const PartitionPtr partition = found->second;
-  auto cleaning = LocalPartition::clean(partition, self->cleaner_limits_,
+  auto cleaning = LocalPartition::clean(partition, self->cleaner_limits_[core],
                                         &self->environment_.cores[core].clock);
   const std::optional<int64_t> again = co_await std::move(cleaning);
   co_return again;

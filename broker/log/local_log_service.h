@@ -34,6 +34,7 @@ class LocalLogService : public LogService, private DataDirectory {
   io::Task<Result<void>> remove(TopicPartition name) override;
   io::Task<void> configure(TopicPartition name, LogConfig config) override;
   bool online() const override { return online_.load(std::memory_order_acquire); }
+  void configure_cleaner(CleanerConfig config) override;
 
  private:
   using PartitionPtr = std::shared_ptr<LocalPartition>;
@@ -94,7 +95,8 @@ class LocalLogService : public LogService, private DataDirectory {
   OffsetCheckpointFile recovery_points_;
   OffsetCheckpointFile log_starts_;
   OffsetCheckpointFile cleaned_;
-  LocalPartition::CleanerLimits cleaner_limits_;
+  const HashSecret cleaner_secret_;
+  std::vector<LocalPartition::CleanerLimits> cleaner_limits_;  // by core
   LogCleaner cleaner_;
   std::vector<PartitionMap> cores_;
   std::atomic<bool> online_{true};

@@ -11,8 +11,13 @@ constexpr int64_t kLongWaitMs = 86'400'000;
 
 }  // namespace
 
-void LogCleaner::start(int32_t workers) {
-  for (int32_t i = 0; i < workers; ++i) io::spawn(home_.executor, work(this));
+void LogCleaner::configure(int32_t workers, int64_t backoff_ms) {
+  home_.executor.post([this, workers, backoff_ms] {
+    backoff_ms_ = backoff_ms;
+    wanted_workers_ = workers;
+    for (; workers_ < wanted_workers_; ++workers_) io::spawn(home_.executor, work(this));
+    changed_.notify();
+  });
 }
 
 void LogCleaner::request(TopicPartition partition) {
@@ -55,7 +60,10 @@ std::optional<TopicPartition> LogCleaner::take() {
 io::Task<void> LogCleaner::work(LogCleaner* self) {
   const auto wakeup = io::Wakeup::make(self->home_.executor, self->home_.clock);
   for (;;) {
-    if (self->stopping_) co_return;
+    if (self->stopping_ || self->workers_ > self->wanted_workers_) {
+      --self->workers_;
+      co_return;
+    }
     const std::optional<TopicPartition> next = self->take();
     if (!next) {
       self->changed_.subscribe(wakeup);

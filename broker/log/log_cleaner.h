@@ -27,8 +27,9 @@ class LogCleaner {
       : home_(home), backoff_ms_(backoff_ms), look_(std::move(look)) {}
   LogCleaner(const LogCleaner&) = delete;
 
-  // As many partitions are compacted at a time.
-  void start(int32_t workers);
+  // As many partitions are compacted at a time; fewer than now when those that run have ended. Any
+  // core.
+  void configure(int32_t workers, int64_t backoff_ms);
   void request(TopicPartition partition);
   void stop();
 
@@ -45,6 +46,8 @@ class LogCleaner {
   std::set<Due> order_;
   std::set<TopicPartition> running_;
   io::Signal changed_;
+  int32_t workers_ = 0;
+  int32_t wanted_workers_ = 0;
   bool stopping_ = false;
 };
 

@@ -55,6 +55,8 @@ class LogService {
 
   // False after a storage failure: nothing is acknowledged any more.
   virtual bool online() const = 0;
+  // Counts from the next partition on that is cleaned. Any core.
+  virtual void configure_cleaner(CleanerConfig config) = 0;
 };
 
 std::unique_ptr<LogService> make_log_service(io::Environment& environment, LogSettings settings);

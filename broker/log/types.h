@@ -38,19 +38,25 @@ struct LogConfig {
   friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
 
+// How the cleaner works; may change while it does.
+struct CleanerConfig {
+  int32_t threads = 1;                      // log.cleaner.threads
+  int64_t dedupe_buffer_bytes = 134217728;  // log.cleaner.dedupe.buffer.size
+  int64_t backoff_ms = 15'000;              // log.cleaner.backoff.ms
+  double max_bytes_per_second = 1e308;      // log.cleaner.io.max.bytes.per.second
+  friend bool operator==(const CleanerConfig&, const CleanerConfig&) = default;
+};
+
 // Broker-wide settings of the log room.
 struct LogSettings {
   std::string directory;    // log.dirs (one directory)
   bool sync_on_ack = true;  // log.flush.policy = ack (default) | os
   int64_t producer_id_expiration_ms = 86400000;
-  int64_t checkpoint_interval_ms = 60'000;          // log.flush.offset.checkpoint.interval.ms
-  int64_t retention_check_interval_ms = 300'000;    // log.retention.check.interval.ms
-  int64_t delete_delay_ms = 60'000;                 // log.segment.delete.delay.ms
-  bool cleaner_enable = true;                       // log.cleaner.enable
-  int32_t cleaner_threads = 1;                      // log.cleaner.threads
-  int64_t cleaner_dedupe_buffer_bytes = 134217728;  // log.cleaner.dedupe.buffer.size
-  int64_t cleaner_backoff_ms = 15'000;              // log.cleaner.backoff.ms
-  double cleaner_max_bytes_per_second = 1e308;      // log.cleaner.io.max.bytes.per.second
+  int64_t checkpoint_interval_ms = 60'000;        // log.flush.offset.checkpoint.interval.ms
+  int64_t retention_check_interval_ms = 300'000;  // log.retention.check.interval.ms
+  int64_t delete_delay_ms = 60'000;               // log.segment.delete.delay.ms
+  bool cleaner_enable = true;                     // log.cleaner.enable
+  CleanerConfig cleaner;
   int32_t broker_id = 1;
   std::string cluster_id;  // of an existing meta.properties when there is one, else made
 };

@@ -54,11 +54,14 @@ Assembly::Assembly(io::Environment& environment, AssemblySettings settings)
   group_ = group::make_group_service(environment, *log_, *metadata_, *share_states_);
   routing_ = std::make_unique<api::MarkerRouting>(*log_, *group_, *share_);
   txn_ = txn::make_txn_service(environment, *log_, *metadata_, *routing_);
+  quotas_ = std::make_unique<quota::ClientQuotas>(environment, *metadata_);
+  telemetry_ = std::make_unique<api::ClientTelemetry>(environment, *metadata_);
   const auto cores = static_cast<int>(environment.cores.size());
   for (int core = 0; core < cores; ++core)
     fetch_sessions_.emplace_back(core, cores, (slots + cores - 1) / cores);
-  dispatch_ = std::make_unique<api::Dispatch>(
-      api::Services{environment, *log_, *metadata_, *group_, *txn_, *share_, fetch_sessions_});
+  dispatch_ = std::make_unique<api::Dispatch>(api::Services{environment, *log_, *metadata_, *group_,
+                                                            *txn_, *share_, fetch_sessions_,
+                                                            *quotas_, *telemetry_});
 }
 
 Assembly::~Assembly() = default;

@@ -13,10 +13,12 @@
 #include "broker/api/dispatch.h"
 #include "broker/api/fetch_session.h"
 #include "broker/api/marker_routing.h"
+#include "broker/api/telemetry.h"
 #include "broker/group/group_service.h"
 #include "broker/io/core.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
+#include "broker/quota/client_quotas.h"
 #include "broker/share/share_service.h"
 #include "broker/txn/txn_service.h"
 
@@ -58,6 +60,8 @@ class Assembly {
   std::unique_ptr<group::GroupService> group_;
   std::unique_ptr<api::MarkerRouting> routing_;
   std::unique_ptr<txn::TxnService> txn_;
+  std::unique_ptr<quota::ClientQuotas> quotas_;
+  std::unique_ptr<api::ClientTelemetry> telemetry_;
   std::vector<api::FetchSessions> fetch_sessions_;
   std::unique_ptr<api::Dispatch> dispatch_;
 };

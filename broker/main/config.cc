@@ -213,6 +213,10 @@ metadata::BrokerConfig broker_config(const Config& config) {
   set(out.group_min_session_timeout_ms, "group.min.session.timeout.ms");
   set(out.group_max_session_timeout_ms, "group.max.session.timeout.ms");
   set(out.group_initial_rebalance_delay_ms, "group.initial.rebalance.delay.ms");
+  set(out.quota_window_num, "quota.window.num");
+  set(out.quota_window_size_seconds, "quota.window.size.seconds");
+  set(out.controller_quota_window_num, "controller.quota.window.num");
+  set(out.controller_quota_window_size_seconds, "controller.quota.window.size.seconds");
   set(out.group_share_max_size, "group.share.max.size");
   set(out.group_share_max_share_sessions, "group.share.max.share.sessions");
   set(out.group_share_session_timeout_ms, "group.share.session.timeout.ms");
@@ -258,10 +262,10 @@ log::LogSettings log_settings(const Config& config) {
   settings.retention_check_interval_ms = config.number("log.retention.check.interval.ms");
   settings.delete_delay_ms = config.number("log.segment.delete.delay.ms");
   settings.cleaner_enable = config.flag("log.cleaner.enable");
-  settings.cleaner_threads = static_cast<int32_t>(config.number("log.cleaner.threads"));
-  settings.cleaner_dedupe_buffer_bytes = config.number("log.cleaner.dedupe.buffer.size");
-  settings.cleaner_backoff_ms = config.number("log.cleaner.backoff.ms");
-  settings.cleaner_max_bytes_per_second =
+  settings.cleaner.threads = static_cast<int32_t>(config.number("log.cleaner.threads"));
+  settings.cleaner.dedupe_buffer_bytes = config.number("log.cleaner.dedupe.buffer.size");
+  settings.cleaner.backoff_ms = config.number("log.cleaner.backoff.ms");
+  settings.cleaner.max_bytes_per_second =
       std::stod(config.text("log.cleaner.io.max.bytes.per.second"));
   settings.broker_id = config.node_id();
   return settings;

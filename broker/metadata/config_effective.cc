@@ -408,6 +408,18 @@ log::LogConfig effective_log_config(const ConfigMap& configs, const BrokerValues
   return log;
 }
 
+log::CleanerConfig effective_cleaner_config(const BrokerValues& broker) {
+  auto text = [&](std::string_view name) { return broker_value(name, broker).value_or(""); };
+  log::CleanerConfig config;
+  config.threads = static_cast<int32_t>(to_number(text("log.cleaner.threads"), config.threads));
+  config.dedupe_buffer_bytes =
+      to_number(text("log.cleaner.dedupe.buffer.size"), config.dedupe_buffer_bytes);
+  config.backoff_ms = to_number(text("log.cleaner.backoff.ms"), config.backoff_ms);
+  const std::string rate = text("log.cleaner.io.max.bytes.per.second");
+  std::from_chars(rate.data(), rate.data() + rate.size(), config.max_bytes_per_second);
+  return config;
+}
+
 GroupConfig effective_group_config(const ConfigMap& configs, const BrokerConfig& broker) {
   GroupConfig group;
   auto number = [&configs](std::string_view name, int32_t fallback) {

@@ -94,6 +94,7 @@ std::vector<DescribedConfig> describe_cluster_configs(const ConfigMap& cluster);
 
 // In force: what is set, else the broker's value, else the default.
 log::LogConfig effective_log_config(const ConfigMap& configs, const BrokerValues& broker);
+log::CleanerConfig effective_cleaner_config(const BrokerValues& broker);
 // Values outside the broker's bounds are moved to the nearer one.
 GroupConfig effective_group_config(const ConfigMap& configs, const BrokerConfig& broker);
 DeadLetterConfig effective_dead_letter_config(const BrokerValues& broker);

@@ -100,6 +100,8 @@ struct BrokerConfig {
   int32_t max_incremental_fetch_session_cache_slots = 1000;
   int32_t fetch_max_bytes = 57671680;
   int32_t connections_max_idle_ms = 600000;
+  int32_t quota_window_num = 11, quota_window_size_seconds = 1;
+  int32_t controller_quota_window_num = 11, controller_quota_window_size_seconds = 1;
 };
 
 // The numbers of DescribeConfigs (ConfigType, ConfigSource).

@@ -116,6 +116,7 @@ void MetadataImage::put_group_config(const std::string& group, const std::string
 
 void MetadataImage::put_metrics_config(const std::string& subscription, const std::string& name,
                                        std::optional<std::string> value) {
+  ++metrics_version_;
   ConfigMap& configs = metrics_configs_[subscription];
   put_config(configs, name, std::move(value));
   if (configs.empty()) metrics_configs_.erase(subscription);
@@ -127,6 +128,11 @@ void MetadataImage::put_broker_config(const std::string& name, std::optional<std
 
 void MetadataImage::put_node_config(const std::string& name, std::optional<std::string> value) {
   put_config(node_configs_, name, std::move(value));
+}
+
+void MetadataImage::put_quota(const protocol::ClientQuotaRecord& record) {
+  apply_quota(quotas_, record);
+  ++quotas_version_;
 }
 
 void MetadataImage::put_feature(std::string name, int16_t level, int64_t epoch) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "broker/log/types.h"
+#include "broker/metadata/client_quotas.h"
 #include "protocol/types/ids.h"
 
 namespace ackord::metadata {
@@ -75,9 +76,15 @@ class MetadataImage {
   const std::map<std::string, ConfigMap, std::less<>>& all_metrics_configs() const {
     return metrics_configs_;
   }
+  // Another one after each change of them.
+  int64_t metrics_version() const { return metrics_version_; }
   // Dynamic configs of all brokers, and of this one alone: those come first.
   const ConfigMap& broker_configs() const { return broker_configs_; }
   const ConfigMap& node_configs() const { return node_configs_; }
+
+  const Quotas& quotas() const { return quotas_; }
+  // Another one after each change of them.
+  int64_t quotas_version() const { return quotas_version_; }
 
   // ---- changes, by the metadata room alone
   // What follows is of the log up to here.
@@ -99,6 +106,7 @@ class MetadataImage {
                           std::optional<std::string> value);
   void put_broker_config(const std::string& name, std::optional<std::string> value);
   void put_node_config(const std::string& name, std::optional<std::string> value);
+  void put_quota(const protocol::ClientQuotaRecord& record);
   // Level 0 takes the feature away.
   void put_feature(std::string name, int16_t level, int64_t epoch);
 
@@ -110,8 +118,11 @@ class MetadataImage {
   std::unordered_map<Uuid, std::shared_ptr<const TopicImage>> by_id_;
   std::map<std::string, ConfigMap, std::less<>> group_configs_;
   std::map<std::string, ConfigMap, std::less<>> metrics_configs_;
+  int64_t metrics_version_ = 0;
   ConfigMap broker_configs_;
   ConfigMap node_configs_;
+  Quotas quotas_;
+  int64_t quotas_version_ = 0;
   Features features_;
   uint64_t topics_version_ = 0;
   Offset version_ = -1;

@@ -8,7 +8,6 @@
 #include "protocol/generated/access_control_entry_record.h"
 #include "protocol/generated/broker_registration_change_record.h"
 #include "protocol/generated/clear_elr_record.h"
-#include "protocol/generated/client_quota_record.h"
 #include "protocol/generated/delegation_token_record.h"
 #include "protocol/generated/fence_broker_record.h"
 #include "protocol/generated/no_op_record.h"
@@ -53,7 +52,6 @@ constexpr std::array kOtherTypes = {
     other<protocol::RemoveDelegationTokenRecord>(true),
     other<protocol::UserScramCredentialRecord>(true),
     other<protocol::RemoveUserScramCredentialRecord>(true),
-    other<protocol::ClientQuotaRecord>(true),
     other<protocol::AccessControlEntryRecord>(true),
     other<protocol::RemoveAccessControlEntryRecord>(true),
 };

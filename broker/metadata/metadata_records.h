@@ -1,6 +1,6 @@
 // The records of `__cluster_metadata-0` that Ackord makes and reads, in Kafka's own schemas and
 // framing: key null; value = frame version 1 | record type | record version (each an unsigned
-// varint) | body (KIP-631). Other types (ACLs, quotas, SCRAM, …) are left alone: they stay in the
+// varint) | body (KIP-631). Other types (ACLs, SCRAM, …) are left alone: they stay in the
 // log and say nothing here, but their names are known, so that they can be named.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "broker/log/types.h"
 #include "protocol/generated/abort_transaction_record.h"
 #include "protocol/generated/begin_transaction_record.h"
+#include "protocol/generated/client_quota_record.h"
 #include "protocol/generated/config_record.h"
 #include "protocol/generated/end_transaction_record.h"
 #include "protocol/generated/feature_level_record.h"
@@ -29,7 +30,7 @@ namespace ackord::metadata {
 using MetadataRecord =
     std::variant<protocol::FeatureLevelRecord, protocol::TopicRecord, protocol::PartitionRecord,
                  protocol::PartitionChangeRecord, protocol::RemoveTopicRecord,
-                 protocol::ConfigRecord, protocol::ProducerIdsRecord,
+                 protocol::ConfigRecord, protocol::ClientQuotaRecord, protocol::ProducerIdsRecord,
                  protocol::RegisterBrokerRecord, protocol::BeginTransactionRecord,
                  protocol::EndTransactionRecord, protocol::AbortTransactionRecord>;
 

@@ -14,6 +14,7 @@
 #include "broker/metadata/image_listeners.h"
 #include "broker/metadata/metadata_shard.h"
 #include "broker/metadata/metadata_snapshot.h"
+#include "broker/metadata/registration.h"
 #include "broker/metadata/snapshot_taker.h"
 #include "broker/metadata/takeover.h"
 #include "broker/metadata/topic_rules.h"
@@ -22,6 +23,7 @@
 namespace ackord::metadata {
 namespace {
 
+constexpr std::string_view kShareVersion = "share.version";
 constexpr int64_t kMinMetadataSegment = 1 << 20;
 
 using Runner = coordinator::ShardRunner<MetadataShard>;
@@ -157,6 +159,12 @@ class Service : public MetadataService {
     co_return co_await std::move(hop);
   }
 
+  io::Task<Result<void>> alter_quotas(QuotaEntity entity, std::vector<QuotaChange> changes,
+                                      bool validate_only) override {
+    return at_home(
+        publish_change(AlterQuotas{std::move(entity), std::move(changes), validate_only}));
+  }
+
   void on_topic_removed(std::function<void(const TopicImage&)> listener) override {
     listeners_.topic_removed.push_back(std::move(listener));
   }
@@ -181,7 +189,6 @@ class Service : public MetadataService {
 
   io::Task<Result<void>> load_at_home(std::vector<log::FoundPartition> found);
   io::Task<Result<void>> reconcile(std::vector<log::FoundPartition> found);
-  protocol::RegisterBrokerRecord registration() const;
 
   io::Task<std::vector<CreatedTopic>> create_at_home(std::vector<CreateTopic> topics,
                                                      bool validate_only);
@@ -195,6 +202,9 @@ class Service : public MetadataService {
   io::Task<ErrorCode> delete_at_home(Uuid id);
   io::Task<Result<void>> alter_at_home(AlterConfigs op);
   io::Task<void> configure_logs(ResourceType type, std::string resource);
+  // Runs an operation that answers with its records, and tells every core.
+  template <class Op>
+  io::Task<Result<void>> publish_change(Op op);
   io::Task<Result<void>> features_at_home(UpdateFeatures op);
   io::Task<Result<ProducerId>> producer_id_at_home();
   OnEveryCore publish(std::vector<MetadataRecord> records);
@@ -257,7 +267,7 @@ io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> fo
   Result<void> can_serve = check_takeover(runner_->shard(), settings_.node_id);
   if (!can_serve) co_return can_serve;
   name_unserved(runner_->shard().image());
-  Start op{registration(), partition->log_end_offset(), {}};
+  Start op{registration_of(settings_, environment_.random.uuid()), partition->log_end_offset(), {}};
   if (fresh && !settings_.log_directory.empty()) {
     auto levels = read_bootstrap_features(environment_.files, settings_.log_directory);
     if (!levels) co_return levels.error();
@@ -282,26 +292,8 @@ io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> fo
   image->start_at(runner_->partition().log_end_offset() - 1);
   OnEveryCore everywhere{environment_, [this, image](size_t core) { images_[core] = *image; }};
   co_await everywhere;
+  logs_.configure_cleaner(effective_cleaner_config(values()));
   co_return Result<void>();
-}
-
-protocol::RegisterBrokerRecord Service::registration() const {
-  protocol::RegisterBrokerRecord record;
-  record.broker_id = settings_.node_id;
-  record.incarnation_id = environment_.random.uuid();
-  for (const AdvertisedListener& listener : settings_.listeners) {
-    record.end_points.push_back({listener.name, listener.host, static_cast<uint16_t>(listener.port),
-                                 listener.security_protocol});
-  }
-  for (const SupportedFeature& feature : supported_features()) {
-    record.features.push_back({String(feature.name), feature.min, feature.max});
-  }
-  record.rack.reset();
-  if (settings_.rack) record.rack = *settings_.rack;
-  record.fenced = false;
-  if (!settings_.directory_id.is_zero()) record.log_dirs = {settings_.directory_id};
-  record.cordoned_log_dirs.emplace();
-  return record;
 }
 
 // A partition's folder is made before the records that name it, and removed after the record that
@@ -521,6 +513,7 @@ io::Task<Result<void>> Service::alter_at_home(AlterConfigs op) {
   if (reply->records.empty()) co_return Result<void>();
   OnEveryCore everywhere = publish(std::move(reply->records));
   co_await everywhere;
+  if (type == ResourceType::kBroker) logs_.configure_cleaner(effective_cleaner_config(values()));
   auto configuring = configure_logs(type, std::move(resource));
   co_await std::move(configuring);
   co_return Result<void>();
@@ -543,7 +536,8 @@ io::Task<void> Service::configure_logs(ResourceType type, std::string resource) 
   }
 }
 
-io::Task<Result<void>> Service::features_at_home(UpdateFeatures op) {
+template <class Op>
+io::Task<Result<void>> Service::publish_change(Op op) {
   Turns::Take turn{turns_};
   co_await turn;
   Turns::Hold hold(turns_, home_.executor);
@@ -551,9 +545,21 @@ io::Task<Result<void>> Service::features_at_home(UpdateFeatures op) {
   auto reply = co_await std::move(running);
   if (!reply) co_return reply.error();
   if (reply->error) co_return *reply->error;
+  if (reply->records.empty()) co_return Result<void>();
   OnEveryCore everywhere = publish(std::move(reply->records));
   co_await everywhere;
   co_return Result<void>();
+}
+
+io::Task<Result<void>> Service::features_at_home(UpdateFeatures op) {
+  const Features& features = runner_->shard().image().features();
+  const int16_t before = features.level(kShareVersion);
+  auto changing = publish_change(std::move(op));
+  Result<void> changed = co_await std::move(changing);
+  if (!changed || features.level(kShareVersion) >= before || !snapshots_) co_return changed;
+  auto taking = snapshots_->take_now(runner_->shard(), identity());
+  changed = co_await std::move(taking);
+  co_return changed;
 }
 
 io::Task<Result<ProducerId>> Service::producer_id_at_home() {

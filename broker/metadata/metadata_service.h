@@ -106,8 +106,12 @@ class MetadataService {
                                                  bool validate_only) = 0;
   // Names of the resources of a type that have configs, of this core's image.
   virtual std::vector<std::string> config_resources(ResourceType type) const = 0;
+  // Limits of one entity (KIP-546), all or none. INVALID_REQUEST, with Kafka's text.
+  virtual io::Task<Result<void>> alter_quotas(QuotaEntity entity, std::vector<QuotaChange> changes,
+                                              bool validate_only) = 0;
   // Finalizes other feature levels (KIP-584), all or none. INVALID_UPDATE_VERSION, with Kafka's
-  // text.
+  // text. When share.version goes down, it ends with a snapshot of the metadata on the disk: a
+  // stock Kafka, which cannot read a higher level, need not look at the records before it.
   virtual io::Task<Result<void>> update_features(std::vector<FeatureUpdate> updates,
                                                  bool validate_only) = 0;
 

@@ -95,6 +95,8 @@ void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId
     image.remove_topic(removed->topic_id);
   } else if (const auto* config = std::get_if<protocol::ConfigRecord>(&record)) {
     apply_config(image, *config, node);
+  } else if (const auto* quota = std::get_if<protocol::ClientQuotaRecord>(&record)) {
+    image.put_quota(*quota);
   }
 }
 
@@ -254,6 +256,17 @@ Outcome<MetadataShard, AlterConfigs::Reply> MetadataShard::decide(const AlterCon
   if (op.validate_only) return Decision::answer({});
   AlterConfigs::Reply reply{*changes, std::nullopt};
   return Decision::of(std::move(*changes), std::move(reply));
+}
+
+Outcome<MetadataShard, AlterQuotas::Reply> MetadataShard::decide(const AlterQuotas& op,
+                                                                 io::Now) const {
+  using Decision = Outcome<MetadataShard, AlterQuotas::Reply>;
+  const auto changes = quota_changes(hard_.image.quotas(), op.entity, op.changes);
+  if (!changes) return Decision::answer({{}, changes.error()});
+  if (op.validate_only) return Decision::answer({});
+  std::vector<Record> records(changes->begin(), changes->end());
+  AlterQuotas::Reply reply{records, std::nullopt};
+  return Decision::of(std::move(records), std::move(reply));
 }
 
 Outcome<MetadataShard, UpdateFeatures::Reply> MetadataShard::decide(const UpdateFeatures& op,

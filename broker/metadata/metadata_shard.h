@@ -102,6 +102,13 @@ struct AlterConfigs {
   bool replace = false;  // what `changes` (all kSet) do not name goes back to its default
 };
 
+struct AlterQuotas {
+  using Reply = AlterConfigs::Reply;
+  QuotaEntity entity;
+  std::vector<QuotaChange> changes;
+  bool validate_only = false;
+};
+
 struct UpdateFeatures {
   using Reply = AlterConfigs::Reply;
   std::vector<FeatureUpdate> updates;
@@ -174,6 +181,8 @@ class MetadataShard {
                                                                  io::Now now) const;
   coordinator::Outcome<MetadataShard, AlterConfigs::Reply> decide(const AlterConfigs& op,
                                                                   io::Now now) const;
+  coordinator::Outcome<MetadataShard, AlterQuotas::Reply> decide(const AlterQuotas& op,
+                                                                 io::Now now) const;
   coordinator::Outcome<MetadataShard, UpdateFeatures::Reply> decide(const UpdateFeatures& op,
                                                                     io::Now now) const;
   coordinator::Outcome<MetadataShard, ProducerId> decide(const NextProducerId& op,

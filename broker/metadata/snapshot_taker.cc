@@ -10,6 +10,7 @@ namespace ackord::metadata {
 namespace {
 
 constexpr int64_t kReadBytes = 4 << 20;
+constexpr int64_t kLookAgainMs = 1000;
 
 }  // namespace
 
@@ -18,8 +19,24 @@ void SnapshotTaker::consider(const MetadataShard& shard, const ShardIdentity& id
   // Less than then: old segments have gone.
   size_then_ = std::min(size_then_, size);
   if (taking_ || shard.hard().in_transaction || size - size_then_ < every_bytes_) return;
+  io::spawn(home_.executor, take_aside(this, begin(shard, identity)));
+}
+
+io::Task<Result<void>> SnapshotTaker::take_now(const MetadataShard& shard, ShardIdentity identity) {
+  while (taking_) {
+    auto wakeup = io::Wakeup::make(home_.executor, home_.clock);
+    taken_.subscribe(wakeup);
+    auto waiting = wakeup->wait_until(home_.clock.now().steady_ms + kLookAgainMs);
+    co_await std::move(waiting);
+  }
+  auto taking = take(this, begin(shard, identity));
+  Result<void> taken = co_await std::move(taking);
+  co_return taken;
+}
+
+SnapshotSource SnapshotTaker::begin(const MetadataShard& shard, const ShardIdentity& identity) {
   taking_ = true;
-  size_then_ = size;
+  size_then_ = static_cast<int64_t>(partition_->size_bytes());
   SnapshotSource source;
   source.image = shard.image();
   source.next_producer_id = shard.hard().next_producer_id;
@@ -28,10 +45,15 @@ void SnapshotTaker::consider(const MetadataShard& shard, const ShardIdentity& id
   source.end = partition_->log_end_offset();
   source.end_epoch = partition_->leader_epoch();
   source.now_ms = home_.clock.now().wall_ms;
-  io::spawn(home_.executor, take(this, std::move(source)));
+  return source;
 }
 
-io::Task<void> SnapshotTaker::take(SnapshotTaker* self, SnapshotSource source) {
+io::Task<void> SnapshotTaker::take_aside(SnapshotTaker* self, SnapshotSource source) {
+  auto taking = take(self, std::move(source));
+  (void)co_await std::move(taking);
+}
+
+io::Task<Result<void>> SnapshotTaker::take(SnapshotTaker* self, SnapshotSource source) {
   const Offset end = source.end;
   auto writer = std::make_shared<SnapshotWriter>(std::move(source));
   auto gathering = gather(self, writer, end);
@@ -46,6 +68,8 @@ io::Task<void> SnapshotTaker::take(SnapshotTaker* self, SnapshotSource source) {
     base::log_warn("metadata snapshot not written why=\"{}\"", done.error().message);
   }
   self->taking_ = false;
+  self->taken_.notify();
+  co_return done;
 }
 
 // What the records that the image does not stand for were, from the log and the snapshot before.
@@ -86,7 +110,8 @@ io::Task<Result<void>> SnapshotTaker::gather(SnapshotTaker* self,
   co_return Result<void>();
 }
 
-// The snapshot first, durable, then the log's new start, then what both make superfluous.
+// The snapshot first, durable, then the log's new start, then what both make superfluous. The log
+// keeps its last record: a stock Kafka takes the epoch of an empty log for lost, and stops.
 io::Task<Result<void>> SnapshotTaker::finish(SnapshotTaker* self,
                                              std::shared_ptr<SnapshotWriter> writer, Offset end) {
   auto done = std::make_shared<Result<void>>();
@@ -97,7 +122,8 @@ io::Task<Result<void>> SnapshotTaker::finish(SnapshotTaker* self,
   auto write = self->files_.blocking(std::move(writing));
   co_await std::move(write);
   if (!*done) co_return *done;
-  auto deleting = self->partition_->delete_records(end);
+  const Offset last = self->partition_->log_end_offset() - 1;
+  auto deleting = self->partition_->delete_records(std::min(end, last));
   Result<Offset> deleted = co_await std::move(deleting);
   if (!deleted) co_return deleted.error();
   std::function<void()> removing = [self, done, end] {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "broker/io/core.h"
+#include "broker/io/signal.h"
 #include "broker/log/partition.h"
 #include "broker/metadata/snapshot_writer.h"
 
@@ -30,8 +31,13 @@ class SnapshotTaker {
   // After a change of `shard`. Nothing else of it happens before this returns.
   void consider(const MetadataShard& shard, const ShardIdentity& identity);
 
+  // The same however little has been written; ends when it is there.
+  io::Task<Result<void>> take_now(const MetadataShard& shard, ShardIdentity identity);
+
  private:
-  static io::Task<void> take(SnapshotTaker* self, SnapshotSource source);
+  SnapshotSource begin(const MetadataShard& shard, const ShardIdentity& identity);
+  static io::Task<void> take_aside(SnapshotTaker* self, SnapshotSource source);
+  static io::Task<Result<void>> take(SnapshotTaker* self, SnapshotSource source);
   static io::Task<Result<void>> gather(SnapshotTaker* self, std::shared_ptr<SnapshotWriter> writer,
                                        Offset end);
   static io::Task<Result<void>> finish(SnapshotTaker* self, std::shared_ptr<SnapshotWriter> writer,
@@ -44,6 +50,7 @@ class SnapshotTaker {
   int64_t every_bytes_;
   int64_t size_then_ = 0;  // of the log, at the last snapshot
   bool taking_ = false;
+  io::Signal taken_;
 };
 
 }  // namespace ackord::metadata

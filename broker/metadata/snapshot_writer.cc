@@ -120,6 +120,7 @@ bool SnapshotWriter::is_in_image(const MetadataRecord& record) const {
             (name.empty() || name == std::to_string(source_.identity.node.value)));
   }
   return std::holds_alternative<protocol::FeatureLevelRecord>(record) ||
+         std::holds_alternative<protocol::ClientQuotaRecord>(record) ||
          std::holds_alternative<protocol::TopicRecord>(record) ||
          std::holds_alternative<protocol::PartitionRecord>(record) ||
          std::holds_alternative<protocol::RemoveTopicRecord>(record) ||
@@ -182,6 +183,9 @@ void SnapshotWriter::put_image() {
   for (const auto& [key, value] : image.node_configs()) {
     put(config_record(ResourceType::kBroker, std::to_string(source_.identity.node.value), key,
                       value));
+  }
+  for (const auto& [entity, values] : image.quotas()) {
+    for (const auto& [key, value] : values) put(quota_record(entity, key, value));
   }
   if (source_.next_producer_id == 0) return;
   protocol::ProducerIdsRecord ids;

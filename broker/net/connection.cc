@@ -186,6 +186,7 @@ void Connection::receive(std::shared_ptr<const std::byte> frame, size_t size) {
 
 bool Connection::may_start_next() const {
   if (order_holder_ != kNobody || next_ == first_ + slots_.size()) return false;
+  if (silent_until_ms_ != 0 && place_.core.clock.now().steady_ms < silent_until_ms_) return false;
   const Slot& next = slots_[next_ - first_];
   return running_ == 0 || api_key_of(next.frame.get(), next.size) == running_api_key_;
 }
@@ -245,7 +246,17 @@ void Connection::release_order(uint64_t sequence) {
   start_next();
 }
 
+// Its requests wait, read or not (KIP-219).
+void Connection::throttle(int32_t time_ms) {
+  if (time_ms <= 0) return;
+  silent_until_ms_ = std::max(silent_until_ms_, place_.core.clock.now().steady_ms + time_ms);
+  place_.core.clock.call_at(silent_until_ms_, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->start_next();
+  });
+}
+
 void Connection::finish(uint64_t sequence, api::Answer answer) {
+  throttle(answer.throttle_ms);
   Slot& done = slot(sequence);
   done.done = true;
   done.answer = std::move(answer);

@@ -101,6 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool may_start_next() const;
   void start_next();
   void release_order(uint64_t sequence);
+  void throttle(int32_t time_ms);
   void finish(uint64_t sequence, api::Answer answer);
   Slot& slot(uint64_t sequence) { return slots_[sequence - first_]; }
 
@@ -127,7 +128,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr uint64_t kNobody = UINT64_MAX;
   static constexpr uint64_t kPromised = UINT64_MAX - 1;  // to a worker that has not taken it yet
   uint64_t order_holder_ = kNobody;
-  size_t running_ = 0;  // requests that have started and not ended: all of one API
+  int64_t silent_until_ms_ = 0;  // steady: no request starts before it; 0 is never
+  size_t running_ = 0;           // requests that have started and not ended: all of one API
   int16_t running_api_key_ = 0;
   std::vector<Parked*> idle_workers_;
   std::coroutine_handle<> parked_reader_;

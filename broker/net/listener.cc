@@ -43,10 +43,17 @@ std::string address_text(const sockaddr_storage& address) {
   return text;
 }
 
+uint16_t port_of(const sockaddr_storage& address) {
+  return ntohs(address.ss_family == AF_INET
+                   ? reinterpret_cast<const sockaddr_in&>(address).sin_port
+                   : reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+}
+
 struct Accepted {
   io::Descriptor descriptor;
   bool ipv6;
   std::string address;
+  uint16_t port;
 };
 
 }  // namespace
@@ -78,6 +85,7 @@ class Listener::Room {
     auto client = std::make_shared<api::Client>();
     client->connection_id = ++last_connection_id;
     client->host = "/" + accepted.address;
+    client->port = accepted.port;
     client->listener = settings_.name;
     auto stream =
         std::make_unique<TcpStream>(asio_.context(), accepted.descriptor.release(), accepted.ipv6);
@@ -217,7 +225,8 @@ class Listener::Acceptor {
                                           reinterpret_cast<sockaddr*>(&address), &size,
                                           SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (descriptor.get() >= 0) {
-        admit(Accepted{std::move(descriptor), socket.ipv6, address_text(address)});
+        admit(
+            Accepted{std::move(descriptor), socket.ipv6, address_text(address), port_of(address)});
         continue;
       }
       const int why = errno;

@@ -41,8 +41,9 @@ SimBroker::SimBroker(SimScheduler& scheduler, SimDisk& disk, int cores,
     : scheduler_(scheduler), machine_(std::make_unique<Machine>(scheduler, disk, cores)) {
   main::AssemblySettings settings;
   settings.log.directory = kDirectory;
-  settings.log.cleaner_backoff_ms = 100;
+  settings.log.cleaner.backoff_ms = 100;
   settings.metadata = main::local_metadata_settings(std::move(config), "localhost", 9092);
+  settings.metadata.properties["log.cleaner.backoff.ms"] = "100";
   machine_->assembly =
       std::make_unique<main::Assembly>(*machine_->environment, std::move(settings));
 }

@@ -445,6 +445,7 @@ class FakeLogService : public log::LogService {
     online_ = false;
     for (auto& [name, partition] : partitions_) partition->fail_storage();
   }
+  log::CleanerConfig cleaner;  // as it was configured last
   // What create() and create_all() answer from now on.
   void fail_create(ErrorCode code) { create_error_ = code; }
 
@@ -488,6 +489,7 @@ class FakeLogService : public log::LogService {
     co_return;
   }
   bool online() const override { return online_; }
+  void configure_cleaner(log::CleanerConfig config) override { cleaner = config; }
 
  private:
   Result<void> create_now(const std::vector<TopicPartition>& names, Uuid topic_id,

@@ -88,6 +88,11 @@ Now AsioCore::now() const {
   return Now{std::chrono::duration_cast<std::chrono::milliseconds>(wall).count(), steady_ms_now()};
 }
 
+int64_t AsioCore::steady_ns() const {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+}
+
 Clock::TimerId AsioCore::call_at(int64_t deadline_ms, std::function<void()> work) {
   const TimerId timer = ++last_timer_;
   timers_.emplace(std::pair(deadline_ms, timer), std::move(work));

@@ -45,6 +45,7 @@ class AsioCore final : public Executor, public Clock {
 
   // Clock.
   Now now() const override;
+  int64_t steady_ns() const override;
   TimerId call_at(int64_t deadline_ms, std::function<void()> work) override;
   void cancel(TimerId timer) override;
 

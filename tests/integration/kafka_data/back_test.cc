@@ -2,14 +2,13 @@
 // again, which serves all of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "tests/integration/kafka_data/kafka_data.h"
 #include "tests/integration/support/consumer_member.h"
+#include "tests/integration/support/kafka_peer.h"
 #include "tests/integration/support/share_member.h"
 #include "tests/integration/support/txn_producer.h"
 
@@ -17,34 +16,6 @@ namespace ackord::integration {
 namespace {
 
 namespace json = boost::json;
-
-constexpr int kNoKafka = 77;
-
-int run_peer(const std::string& command) {
-  const int status = std::system((std::string(ACKORD_KAFKA_PEER) + "/" + command).c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-// A Kafka on the directory, until the object goes away.
-class Kafka {
- public:
-  explicit Kafka(const std::string& directory) : directory_(directory), port_(free_port()) {
-    status_ = run_peer("start '" + directory_ + "' " + std::to_string(port_) +
-                       " offsets.retention.minutes=10000000" +
-                       " transactional.id.expiration.ms=2147483647" +
-                       " transaction.max.timeout.ms=2147483647 >/dev/null");
-  }
-  Kafka(const Kafka&) = delete;
-  ~Kafka() { run_peer("stop '" + directory_ + "'"); }
-
-  int status() const { return status_; }
-  uint16_t port() const { return port_; }
-
- private:
-  std::string directory_;
-  uint16_t port_;
-  int status_ = 0;
-};
 
 // What there is to compare, by partition and by group.
 std::map<std::string, Lines> everything(KafkaData& data, RawClient& client, const Topic& added) {
@@ -113,7 +84,7 @@ TEST(KafkaDataBack, KafkaServesWhatAckordWrote) {
   ASSERT_EQ(data.broker().stop(), 0);
 
   Kafka kafka(data.directory().path());
-  if (kafka.status() == kNoKafka) GTEST_SKIP() << "no Apache Kafka";
+  if (kafka.status() == Kafka::kNone) GTEST_SKIP() << "no Apache Kafka";
   ASSERT_EQ(kafka.status(), 0);
   RawClient client(kafka.port());
   await_leaders(data, client);

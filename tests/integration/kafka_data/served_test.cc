@@ -129,7 +129,6 @@ TEST_P(KafkaDataServed, WhatIsNotServedIsNamed) {
   const json::object& metadata = object_in(object_in(served().expected(), "at_rest"), "metadata");
   for (const auto& [kind, type] : std::map<std::string, std::string>{
            {"ACCESS_CONTROL_ENTRY_RECORD", "AccessControlEntry"},
-           {"CLIENT_QUOTA_RECORD", "ClientQuota"},
            {"USER_SCRAM_CREDENTIAL_RECORD", "UserScramCredential"}}) {
     const bool there = object_in(metadata, "record_counts_from_last_checkpoint").contains(kind);
     EXPECT_EQ(served().broker().output().find("records not served type=" + type + "Record") !=

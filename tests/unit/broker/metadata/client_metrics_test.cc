@@ -11,7 +11,7 @@ TEST(MetricsSubscription, EveryPatternFitsTheWholeOfItsProperty) {
   client.client_id = "orders-1";
   client.software_name = "librdkafka";
   const auto matches = [&client](const char* patterns) {
-    return MetricsSubscription({{"match", patterns}}).matches(client);
+    return MetricsSubscription(ConfigMap{{"match", patterns}}).matches(client);
   };
   EXPECT_TRUE(matches(""));
   EXPECT_TRUE(matches("client_id=orders-.*"));
@@ -26,7 +26,7 @@ TEST(MetricsSubscription, HasDefaults) {
   const MetricsSubscription none{ConfigMap()};
   EXPECT_EQ(none.interval_ms(), 300000);
   EXPECT_TRUE(none.metrics().empty());
-  const MetricsSubscription some({{"interval.ms", "700"}, {"metrics", "a.b, c"}});
+  const MetricsSubscription some(ConfigMap{{"interval.ms", "700"}, {"metrics", "a.b, c"}});
   EXPECT_EQ(some.interval_ms(), 700);
   EXPECT_THAT(some.metrics(), testing::ElementsAre("a.b", "c"));
 }

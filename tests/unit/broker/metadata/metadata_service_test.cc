@@ -340,5 +340,36 @@ TEST(MetadataService, EveryCoreHasItsOwnImage) {
   EXPECT_EQ(partitions[1], 3);
 }
 
+TEST(MetadataService, TheCleanerIsToldOfItsConfigsAtTheStartAndWhenTheyChange) {
+  MetadataSettings settings = test::metadata_settings();
+  settings.properties["log.cleaner.dedupe.buffer.size"] = "1000000";
+  MetadataFixture broker(std::move(settings));
+  EXPECT_EQ(broker.logs.cleaner.threads, 1);
+  EXPECT_EQ(broker.logs.cleaner.dedupe_buffer_bytes, 1000000);
+  EXPECT_TRUE(broker.set_config(ResourceType::kBroker, "1", "log.cleaner.threads", "2"));
+  EXPECT_TRUE(broker.set_config(ResourceType::kBroker, "", "log.cleaner.io.max.bytes.per.second",
+                                "5000.5"));
+  EXPECT_EQ(broker.logs.cleaner, (log::CleanerConfig{2, 1000000, 15000, 5000.5}));
+  broker.logs.cleaner = {};
+  broker.restart();
+  EXPECT_EQ(broker.logs.cleaner.threads, 2);
+}
+
+TEST(MetadataService, QuotasAreThereAfterARestart) {
+  MetadataFixture broker;
+  const QuotaEntity entity = {{"user", "u"}, {"client-id", std::nullopt}};
+  const auto alter = [&broker, &entity](double rate, bool validate_only) {
+    return broker.core.run(
+        broker.metadata().alter_quotas(entity, {{"producer_byte_rate", rate}}, validate_only));
+  };
+  EXPECT_EQ(alter(-1, false).error().code, ErrorCode::INVALID_REQUEST);
+  EXPECT_TRUE(alter(1000, true).has_value());
+  EXPECT_TRUE(broker.metadata().image().quotas().empty());
+  EXPECT_TRUE(alter(1000, false).has_value());
+  EXPECT_EQ(types(broker.logs).back(), 14);
+  broker.restart();
+  EXPECT_EQ(broker.metadata().image().quotas().at(entity).at("producer_byte_rate"), 1000);
+}
+
 }  // namespace
 }  // namespace ackord::metadata

@@ -110,12 +110,17 @@ TEST_F(SnapshotWriterTest, SaysWhatTheLogSays) {
   set(4, "", "log.retention.ms", "3");
   set(4, "1", "log.retention.ms", "4");
   set(32, "g", "share.session.timeout.ms", "50000");
+  set(16, "m", "interval.ms", "1000");
+  const QuotaEntity limited = {{"user", std::nullopt}};
+  log(quota_record(limited, "request_percentage", 50.0));
+  log(quota_record(limited, "producer_byte_rate", 5.0));
+  log(quota_record(limited, "producer_byte_rate", std::nullopt));
   protocol::ProducerIdsRecord ids;
   ids.next_producer_id = 3000;
   log(ids);
   write();
-  // Header, feature, registration, topic, 2 partitions, 4 configs, producer ids, footer.
-  EXPECT_THAT(types(), ElementsAre(-3, 12, 0, 2, 3, 3, 4, 4, 4, 4, 15, -4));
+  // Header, feature, registration, topic, 2 partitions, 5 configs, quota, producer ids, footer.
+  EXPECT_THAT(types(), ElementsAre(-3, 12, 0, 2, 3, 3, 4, 4, 4, 4, 4, 14, 15, -4));
   const MetadataShard again = loaded();
   EXPECT_EQ(again.image().topic("gone"), nullptr);
   const auto kept = again.image().topic("kept");
@@ -127,6 +132,8 @@ TEST_F(SnapshotWriterTest, SaysWhatTheLogSays) {
   EXPECT_EQ(again.image().broker_configs(), shard.image().broker_configs());
   EXPECT_EQ(again.image().node_configs(), shard.image().node_configs());
   EXPECT_EQ(*again.image().group_configs("g"), *shard.image().group_configs("g"));
+  EXPECT_EQ(*again.image().metrics_configs("m"), *shard.image().metrics_configs("m"));
+  EXPECT_EQ(again.image().quotas(), (Quotas{{limited, {{"request_percentage", 50.0}}}}));
   EXPECT_EQ(again.hard().next_producer_id, 3000);
   EXPECT_EQ(again.hard().broker_epoch, 2);
   EXPECT_EQ(again.hard().snapshot_end, end);

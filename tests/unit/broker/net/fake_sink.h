@@ -5,6 +5,7 @@
 //   s<ms> text  the request itself, after keeping the core busy for so many milliseconds
 //   p           releases the order, waits until the peer has gone, then the request itself
 //   P           the same without releasing
+//   t<ms>       the request itself, and the connection is throttled for so many milliseconds
 //   n           no answer           c  closes the connection
 //   b<size>     that many bytes in a shared buffer, between two owned pieces
 //   f<position> <size>   so many bytes of `file`, between two owned pieces
@@ -89,6 +90,7 @@ class FakeSink final : public RequestSink {
   api::Answer answer_to(const std::string& text) {
     api::Answer answer;
     answer.kind = api::Answer::Kind::kSend;
+    if (text[0] == 't') answer.throttle_ms = std::atoi(text.c_str() + 1);
     if (text[0] == 'n') answer.kind = api::Answer::Kind::kNothing;
     if (text[0] == 'c') answer.kind = api::Answer::Kind::kClose;
     auto& pieces = answer.bytes.pieces;

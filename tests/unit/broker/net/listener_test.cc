@@ -171,6 +171,20 @@ TEST_F(ListenerTest, ANextRequestStartsOnlyWhenTheOneBeforeHasEndedOrReleased) {
   EXPECT_EQ(sink_.running(), 0);
 }
 
+// The answer goes at once; what comes behind it waits, on this connection alone.
+TEST_F(ListenerTest, AThrottledConnectionIsSilent) {
+  const uint16_t port = listen();
+  Peer peer(port);
+  Peer other(port);
+  peer.send(frame("t250 first") + frame("e second"));
+  EXPECT_EQ(peer.receive_frame(), "t250 first");
+  other.send(frame("e other"));
+  EXPECT_EQ(other.receive_frame(), "e other");
+  EXPECT_TRUE(peer.is_quiet(100));
+  EXPECT_EQ(sink_.started(), 2);
+  EXPECT_EQ(peer.receive_frame(), "e second");
+}
+
 // A Fetch behind a Produce sees what was produced, durable or not yet when it arrived.
 TEST_F(ListenerTest, OnlyRequestsOfTheSameApiRunBesideOneThatHasReleased) {
   Peer peer(listen());

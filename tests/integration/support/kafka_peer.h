@@ -1,0 +1,44 @@
+// A stock Apache Kafka on a directory, until the object goes away (tests/peers/kafka). For targets
+// that define ACKORD_KAFKA_PEER.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "tests/integration/support/broker_process.h"
+
+namespace ackord::integration {
+
+class Kafka {
+ public:
+  // The status of a start where there is no Kafka.
+  static constexpr int kNone = 77;
+
+  // Its data is in `directory`/data.
+  explicit Kafka(const std::string& directory) : directory_(directory), port_(free_port()) {
+    status_ =
+        run("start '" + directory_ + "' " + std::to_string(port_) +
+            " offsets.retention.minutes=10000000" + " transactional.id.expiration.ms=2147483647" +
+            " transaction.max.timeout.ms=2147483647 >/dev/null");
+  }
+  Kafka(const Kafka&) = delete;
+  ~Kafka() { run("stop '" + directory_ + "'"); }
+
+  int status() const { return status_; }
+  uint16_t port() const { return port_; }
+
+ private:
+  static int run(const std::string& command) {
+    const int status = std::system((std::string(ACKORD_KAFKA_PEER) + "/" + command).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  std::string directory_;
+  uint16_t port_;
+  int status_ = 0;
+};
+
+}  // namespace ackord::integration
