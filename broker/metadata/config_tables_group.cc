@@ -79,7 +79,7 @@ constexpr ConfigDef kGroupConfigs[] = {
      "before it is delivered again. The wait ends early when the broker starts again or the "
      "group's "
      "last session is gone. 0: it does not wait, as with Kafka. Ackord only."},
-    {"share.retry.backoff.multiplier", ConfigType::kDouble, "2", Check::kRange, 1, kNoMax, "", "",
+    {"share.retry.backoff.multiplier", ConfigType::kDouble, "2.0", Check::kRange, 1, kNoMax, "", "",
      kPlain,
      "By how much the wait of share.retry.backoff.ms grows with each further delivery. Ackord "
      "only."},
