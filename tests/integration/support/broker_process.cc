@@ -172,8 +172,9 @@ BrokerProcess::~BrokerProcess() {
 }
 
 std::vector<std::string> BrokerProcess::arguments() const {
-  std::vector<std::string> arguments{"--set", "listeners=PLAINTEXT://" + bootstrap(), "--set",
-                                     "log.dirs=" + directory(), "--set", "http.listener="};
+  std::vector<std::string> arguments{"--set", "listeners=PLAINTEXT://" + bootstrap(),
+                                     "--set", "log.dirs=" + directory(),
+                                     "--set", "http.listener="};
   for (const auto& [name, value] : settings_) {
     arguments.push_back("--set");
     arguments.push_back(name + "=" + value);
