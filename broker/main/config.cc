@@ -112,6 +112,8 @@ Result<void> check_together(const Config& config) {
     return refuse("process.roles must contain broker: a controller alone is not served");
   }
   if (config.list("listeners").empty()) return refuse("listeners must not be empty");
+  if (config.list("group.consumer.assignors").empty())
+    return refuse("group.consumer.assignors must not be empty");
   return {};
 }
 

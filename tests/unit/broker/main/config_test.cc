@@ -117,6 +117,9 @@ TEST(Config, BadValuesAreRefused) {
   EXPECT_THAT(refusal("log.dirs=/a,/b"), HasSubstr("exactly one directory"));
   EXPECT_THAT(refusal("log.dirs="), HasSubstr("exactly one directory"));
   EXPECT_THAT(refusal("listeners="), HasSubstr("listeners"));
+  EXPECT_THAT(refusal("group.consumer.assignors="), HasSubstr("must not be empty"));
+  EXPECT_THAT(refusal("group.consumer.assignors=sticky"), HasSubstr("uniform, range"));
+  EXPECT_THAT(refusal("group.consumer.migration.policy=sideways"), HasSubstr("bidirectional"));
 }
 
 TEST(Config, NamesOfOneListenerAndOfPlugins) {
