@@ -7,6 +7,8 @@ namespace {
 
 // How long after a timeout that could not be carried out it is tried again.
 constexpr int64_t kTimeoutRetryMs = 1000;
+// How many offsets of the log may stay for each transaction that is remembered.
+constexpr int64_t kHeldBackForEach = 4;
 
 PartitionError failure(ErrorCode code, std::string why) { return {code, std::move(why)}; }
 
@@ -268,13 +270,15 @@ std::vector<BatchTxnId> BatchTransactions::tick(io::Now now, Changes& changes) c
 
 // ---------------------------------------------------------------- changes
 
-void BatchTransactions::rewrite_live(size_t budget, Changes& changes) const {
+bool BatchTransactions::log_anew(Offset end, size_t budget, Changes& changes) const {
+  if (hard_.by_offset.empty()) return false;
+  const int64_t behind = end - hard_.by_offset.begin()->first;
+  if (behind <= kHeldBackForEach * static_cast<int64_t>(hard_.by_offset.size())) return false;
   for (const auto& [offset, id] : hard_.by_offset) {
-    if (budget-- == 0) return;
-    const BatchTxnRecord::Value& value = hard_.transactions.at(id).value;
-    if (value.state == BatchTxnState::ONGOING || value.state == BatchTxnState::PREPARE)
-      changes.records.push_back({id, value});
+    if (budget-- == 0) return true;
+    changes.records.push_back({id, hard_.transactions.at(id).value});
   }
+  return false;
 }
 
 void BatchTransactions::apply(const BatchTxnRecord& record,

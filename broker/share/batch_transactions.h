@@ -66,9 +66,10 @@ class BatchTransactions {
   // abort.
   std::vector<BatchTxnId> tick(io::Now now, Changes& changes) const;
 
-  // Logs anew, as they are, those among the `budget` oldest records that may stand for long, so
-  // that they do not hold back the pruning of the log; the others go with their retention.
-  void rewrite_live(size_t budget, Changes& changes) const;
+  // Logs the `budget` oldest records anew, as they are, where what they hold back from being pruned
+  // is several times what they are: the log behind them stays in proportion to their number.
+  // `end`: of the log. True when there may be more to do.
+  bool log_anew(Offset end, size_t budget, Changes& changes) const;
 
   void apply(const BatchTxnRecord& record, const coordinator::RecordContext& context);
   void apply_soft(const BatchTxnEffect& effect);

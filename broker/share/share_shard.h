@@ -111,7 +111,8 @@ struct DeleteTopic {
 // the state topic can be pruned; none while all last snapshots were made so (Kafka).
 struct SnapshotCold {
   struct Reply {
-    int32_t snapshots = 0;  // `limit`: there may be more
+    int32_t snapshots = 0;
+    bool more = false;  // may be left: run it again
   };
   int64_t older_than_ms = 300000;
   int32_t limit = 500;

@@ -177,9 +177,9 @@ ShareShard::Outcome<DeleteTopic::Reply> ShareShard::decide(const DeleteTopic& op
 ShareShard::Outcome<SnapshotCold::Reply> ShareShard::decide(const SnapshotCold& op,
                                                             io::Now now) const {
   std::vector<Record> records;
-  // Nothing would be won by snapshots of snapshots only (Kafka).
-  if (hard_.not_cold == 0) return Outcome<SnapshotCold::Reply>::answer({});
   for (const auto& [offset, key] : hard_.snapshots) {
+    // Nothing would be won by snapshots of snapshots only (Kafka).
+    if (hard_.not_cold == 0) break;
     const SharePartition& partition = hard_.partitions.at(key);
     const SharePartition::HardState& hard = partition.hard();
     if (records.size() >= static_cast<size_t>(op.limit) ||
@@ -190,10 +190,12 @@ ShareShard::Outcome<SnapshotCold::Reply> ShareShard::decide(const SnapshotCold& 
     records.push_back(ShareSnapshot{key, std::move(value)});
   }
   const auto snapshots = static_cast<int32_t>(records.size());
-  BatchTransactions::Changes live;
-  batch_transactions_.rewrite_live(static_cast<size_t>(op.limit), live);
-  records.insert(records.end(), live.records.begin(), live.records.end());
-  return Outcome<SnapshotCold::Reply>::of(std::move(records), {snapshots});
+  BatchTransactions::Changes anew;
+  const bool more =
+      batch_transactions_.log_anew(hard_.end_offset, static_cast<size_t>(op.limit), anew);
+  records.insert(records.end(), anew.records.begin(), anew.records.end());
+  return Outcome<SnapshotCold::Reply>::of(std::move(records),
+                                          {snapshots, more || snapshots == op.limit});
 }
 
 ShareShard::Outcome<Describe::Reply> ShareShard::decide(const Describe& op, io::Now now) const {

@@ -42,7 +42,7 @@ io::Task<void> StatePruner::snapshot_cold(StatePruner* self) {
   for (bool more = true; more;) {
     auto running = self->runner_.run(op);
     const Result<SnapshotCold::Reply> reply = co_await std::move(running);
-    more = reply && reply->snapshots == op.limit;
+    more = reply && reply->more;
   }
 }
 

@@ -317,18 +317,31 @@ TEST_F(BatchTransactionsTest, PruningKeepsTheLastRecordOfEach) {
   EXPECT_EQ(needed(), harness_.log_end() - 2);
 }
 
-// One that is prepared may stand for weeks.
-TEST_F(BatchTransactionsTest, ColdSnapshotsTakeTheRecordsOfLiveOnesAlong) {
-  ASSERT_TRUE(harness_.run(Initialize{{GroupId("g"), Uuid{{1}}, 0}, 0, 0}).ok());
+// One that is prepared may stand for weeks, one that has ended for its retention.
+TEST_F(BatchTransactionsTest, TheyAreLoggedAnewWhereTheyHoldBackMuch) {
   begin();
   const BatchTxnId ended{GroupId("g"), TransactionalId("ended")};
   harness_.run(BeginBatchTxn{ended, 60000});
-  const auto state = [this] { return harness_.run(ListBatchTxns{GroupId("g"), {}, ""}).size(); };
-  const auto before = state();
-  harness_.wait(1000000);
-  harness_.run(SnapshotCold{});
-  EXPECT_EQ(harness_.records().size(), 3u);
-  EXPECT_EQ(harness_.shard().prunable_offset(), harness_.log_end() - 3);
+  harness_.run(CloseBatchTxn{ended, BatchTxnClosing::ABORT, 7});
+  harness_.run(DecideBatchTxn{ended, BatchTxnClosing::ABORT, 7, 0});
+  const auto state = [this] {
+    std::string text;
+    for (const auto& one : harness_.run(ListBatchTxns{GroupId("g"), {}, ""}))
+      text += one.id.transaction_id.str() + " " + std::string(name_of(one.value.state)) + " ";
+    return text;
+  };
+  EXPECT_FALSE(harness_.run(SnapshotCold{}).more);
+  EXPECT_TRUE(harness_.records().empty()) << "there is little behind them";
+  for (int32_t partition = 0; partition < 9; ++partition)
+    harness_.run(EnlistBatchTxn{kId, {partition}});
+  const std::string before = state();
+  EXPECT_EQ(before, "ended ABORTED g-job-1 ONGOING ");
+  EXPECT_TRUE(harness_.run(SnapshotCold{300000, 1}).more);
+  EXPECT_EQ(harness_.records().size(), 1u) << "the oldest";
+  EXPECT_FALSE(harness_.run(SnapshotCold{300000, 1}).more);
+  EXPECT_EQ(harness_.shard().prunable_offset(), harness_.log_end() - 2);
+  EXPECT_EQ(state(), before);
+  harness_.reload();
   EXPECT_EQ(state(), before);
 }
 
