@@ -26,7 +26,7 @@ ErrorCode lower_share_version(RawClient& client) {
   return client.call<protocol::UpdateFeaturesResponse>(request, 2).message.error_code;
 }
 
-TEST(KafkaReads, ADirectoryOfAckordAfterOneCommand) {
+TEST(KafkaTakesBack, ADirectoryOfAckordAfterOneCommand) {
   BrokerProcess broker;
   RawClient client(broker.port());
   const Topic topic = create_topic(client, fresh_name("work"), 1);
