@@ -34,6 +34,7 @@ void Journal::write(const JournalEntry& entry) {
 std::vector<JournalEntry> read_journal(const std::string& path) {
   std::ifstream in(path);
   std::vector<JournalEntry> entries;
+  if (!in.is_open()) return entries;  // killed before it had begun
   char what = 0;
   int code = 0;
   JournalEntry entry;
