@@ -31,6 +31,9 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+// After SIGTERM; one that had not begun yet dies of it.
+bool has_left(std::optional<int> status) { return status == 0 || status == 128 + SIGTERM; }
+
 }  // namespace
 
 Churn::Churn(ChurnOptions options)
@@ -96,7 +99,7 @@ void Churn::churn() {
       start_member(slot);
     } else if (below(3) == 0) {
       member.signal(SIGTERM);
-      if (const auto status = member.wait_for_end(kMemberEndLimit); status != 0)
+      if (const auto status = member.wait_for_end(kMemberEndLimit); !has_left(status))
         findings_.push_back(fmt::format("a member did not leave: {}", status.value_or(-1)));
       ++counts_.left;
     } else {
@@ -164,7 +167,7 @@ void Churn::end_members() {
     if (member.running()) member.signal(SIGTERM);
   }
   for (ChildProcess& member : members_) {
-    if (member.running() && member.wait_for_end(kMemberEndLimit) != 0)
+    if (member.running() && !has_left(member.wait_for_end(kMemberEndLimit)))
       findings_.push_back("a member did not leave at the end");
   }
 }
