@@ -119,16 +119,21 @@ Result<void> Recovery::trust(const SegmentPtr& segment) {
   const std::string times_path = segment->path(names::kTimeIndex);
   const std::string offsets_path = segment->path(names::kIndex);
   SegmentIndexes indexes(segment->base_offset());
-  bool sane = files_.exists(times_path) && files_.exists(offsets_path);
+  const bool there = files_.exists(times_path) && files_.exists(offsets_path);
+  // A compaction may leave nothing of a segment; a swap that a crash has cut off, no indexes of it.
+  if (*size == 0) {
+    segment->drop_indexes();
+    if (there) return {};
+    folder_changed_ = true;
+    auto written = write_file(files_, offsets_path, indexes.encode_offsets());
+    if (written.has_error()) return written;
+    return write_file(files_, times_path, indexes.encode_times());
+  }
+  bool sane = there;
   if (sane) {
     auto times = read_file(files_, times_path);
     if (times.has_error()) return times.error();
     sane = indexes.decode({}, *times, *size).has_value() && !indexes.times().empty();
-  }
-  // A compaction may leave nothing of a segment.
-  if (*size == 0) {
-    segment->drop_indexes();
-    return {};
   }
   if (sane) {
     const TimeEntry last = indexes.times().back();

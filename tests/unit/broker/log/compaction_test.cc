@@ -151,6 +151,29 @@ TEST_F(CompactionTest, OldFilesStayForTheDelayAndGoThen) {
   EXPECT_THAT(names_with(".deleted"), IsEmpty());
 }
 
+// A crash may come after the indexes of a segment have been put away for a swap, and before its log
+// has. One of which an earlier compaction has left nothing is not found by its content.
+TEST_F(CompactionTest, AnEmptySegmentGetsItsIndexesBack) {
+  for (int i = 0; i < 10; ++i) put({{"k", "v" + std::to_string(i)}});
+  clean();
+  stop();
+  int empty = 0;
+  for (const std::string& name : names_with(".log")) {
+    const std::filesystem::path path = folder() + "/" + name;
+    if (std::filesystem::file_size(path) != 0) continue;
+    ++empty;
+    for (const char* suffix : {".index", ".timeindex"})
+      std::filesystem::remove(std::filesystem::path(path).replace_extension(suffix));
+  }
+  ASSERT_GT(empty, 0);
+  ASSERT_TRUE(start().has_value());
+  put({{"k", "later"}});
+  put({{"k", "latest"}});
+  clean();
+  EXPECT_TRUE(service->online());
+  EXPECT_THAT(stored().entries, ElementsAre(Entry{10, "k", "later"}, Entry{11, "k", "latest"}));
+}
+
 TEST_F(CompactionTest, TombstonesStayUntilTheirHorizonHasPassed) {
   config.delete_retention_ms = 100'000;
   partition->configure(config);
