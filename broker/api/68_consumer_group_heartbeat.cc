@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "broker/api/group_heartbeats.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -25,11 +26,6 @@ constexpr int16_t kGroupVersionConsumers = 1;
 constexpr int32_t kJoin = 0;
 constexpr int32_t kLeave = -1;
 constexpr int32_t kStaticLeave = -2;
-
-bool blank(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
-}
 
 // In Kafka's order. Null when the request is well-formed.
 const char* wrong_field(const ConsumerGroupHeartbeatRequest& request, int16_t version) {
@@ -117,17 +113,7 @@ io::Task<ConsumerGroupHeartbeatResponse> handle(RequestContext& context,
   }
   auto beating = context.services.group.consumer_heartbeat(heartbeat_of(context, request));
   group::ConsumerHeartbeatReply reply = co_await std::move(beating);
-  response.error_code = reply.error;
-  set_message(response.error_message, reply.message);
-  if (reply.error != ErrorCode::NONE) co_return response;
-  response.member_id = String(reply.member);
-  response.member_epoch = reply.member_epoch;
-  response.heartbeat_interval_ms = reply.heartbeat_interval_ms;
-  if (reply.assignment) {
-    auto& assignment = response.assignment.emplace();
-    for (group::TopicPartitions& topic : *reply.assignment)
-      assignment.topic_partitions.push_back({topic.topic_id, std::move(topic.partitions)});
-  }
+  answer_heartbeat(std::move(reply), response);
   co_return response;
 }
 

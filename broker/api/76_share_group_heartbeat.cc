@@ -1,10 +1,10 @@
 // ShareGroupHeartbeat (key 76), version 1 (KIP-932): join (epoch 0), stay, or leave (epoch -1) a
 // share group. The client makes its own member id. Assignment is null where nothing has changed
 // since the last answer.
-#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "broker/api/group_heartbeats.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -18,11 +18,6 @@ using protocol::ShareGroupHeartbeatRequest;
 using protocol::ShareGroupHeartbeatResponse;
 
 constexpr int32_t kLeave = -1;
-
-bool blank(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
-}
 
 // In Kafka's order. Null when the request is well-formed.
 const char* wrong_field(const ShareGroupHeartbeatRequest& request) {
@@ -66,18 +61,7 @@ io::Task<ShareGroupHeartbeatResponse> handle(RequestContext& context,
   }
   auto beating = context.services.group.share_heartbeat(heartbeat_of(context, request));
   group::ShareHeartbeatReply reply = co_await std::move(beating);
-  response.error_code = reply.error;
-  set_message(response.error_message, reply.message);
-  if (reply.error != ErrorCode::NONE) co_return response;
-  response.member_id = String(reply.member);
-  response.member_epoch = reply.member_epoch;
-  response.heartbeat_interval_ms = reply.heartbeat_interval_ms;
-  if (reply.assignment) {
-    auto& assignment = response.assignment.emplace();
-    for (group::TopicPartitions& topic : *reply.assignment) {
-      assignment.topic_partitions.push_back({topic.topic_id, std::move(topic.partitions)});
-    }
-  }
+  answer_heartbeat(std::move(reply), response);
   co_return response;
 }
 

@@ -137,11 +137,7 @@ void ConsumerGroup::apply(const ConsumerGroupTargetAssignmentMember& record) {
     target_.erase(record.key.member_id.str());
     return;
   }
-  Assignment& target = target_[record.key.member_id.str()];
-  target.clear();
-  for (const auto& topic : record.value->topic_partitions) {
-    for (const int32_t partition : topic.partitions) target.insert({topic.topic_id, partition});
-  }
+  target_[record.key.member_id.str()] = to_assignment(record.value->topic_partitions);
 }
 
 void ConsumerGroup::apply(const ConsumerGroupCurrentMemberAssignment& record) {

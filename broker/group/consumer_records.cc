@@ -1,21 +1,10 @@
 #include "broker/group/consumer_records.h"
 
+#include "broker/group/assignment.h"
+#include "broker/group/record_keys.h"
+
 namespace ackord::group {
 namespace {
-
-template <class Record>
-Record of_group(std::string_view group) {
-  Record record;
-  record.key.group_id = String(group);
-  return record;
-}
-
-template <class Record>
-Record of_member(std::string_view group, std::string_view member) {
-  auto record = of_group<Record>(group);
-  record.key.member_id = String(member);
-  return record;
-}
 
 std::optional<String> text_of(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
@@ -79,12 +68,8 @@ ConsumerGroupTargetAssignmentMember consumer_target_record(std::string_view grou
                                                            std::string_view id,
                                                            const Assignment& target) {
   auto record = of_member<ConsumerGroupTargetAssignmentMember>(group, id);
-  auto& topics = record.value.emplace().topic_partitions;
-  for (const TopicIdPartition& partition : target) {
-    if (topics.empty() || topics.back().topic_id != partition.topic_id)
-      topics.emplace_back().topic_id = partition.topic_id;
-    topics.back().partitions.push_back(partition.partition);
-  }
+  using Topic = protocol::ConsumerGroupTargetAssignmentMemberValue::TopicPartition;
+  record.value.emplace().topic_partitions = to_list<Topic>(target);
   return record;
 }
 

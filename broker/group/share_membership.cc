@@ -1,29 +1,11 @@
 #include "broker/group/share_membership.h"
 
 #include "broker/base/assert.h"
+#include "broker/group/assignment.h"
+#include "broker/group/record_keys.h"
 
 namespace ackord::group {
 namespace {
-
-template <class TopicList>
-Assignment to_assignment(const TopicList& topics) {
-  Assignment assignment;
-  for (const auto& topic : topics) {
-    for (const int32_t partition : topic.partitions) assignment.insert({topic.topic_id, partition});
-  }
-  return assignment;
-}
-
-template <class Topic>
-std::vector<Topic> to_list(const Assignment& assignment) {
-  std::vector<Topic> topics;
-  for (const TopicIdPartition& partition : assignment) {
-    if (topics.empty() || topics.back().topic_id != partition.topic_id)
-      topics.emplace_back().topic_id = partition.topic_id;
-    topics.back().partitions.push_back(partition.partition);
-  }
-  return topics;
-}
 
 template <class TopicList>
 HeldTopics to_held(const TopicList& topics) {
@@ -47,20 +29,6 @@ std::vector<protocol::ShareGroupStatePartitionMetadataValue::TopicPartitionsInfo
     info.partitions.assign(topic.partitions.begin(), topic.partitions.end());
   }
   return infos;
-}
-
-template <class Record>
-Record of_group(std::string_view group) {
-  Record record;
-  record.key.group_id = String(group);
-  return record;
-}
-
-template <class Record>
-Record of_member(std::string_view group, std::string_view member) {
-  Record record = of_group<Record>(group);
-  record.key.member_id = String(member);
-  return record;
 }
 
 }  // namespace
