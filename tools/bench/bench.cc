@@ -1,0 +1,135 @@
+#include "tools/bench/bench.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "client/admin.h"
+#include "protocol/generated/delete_topics_request.h"
+#include "protocol/generated/delete_topics_response.h"
+#include "protocol/record_batch/batch_builder.h"
+#include "tools/bench/produce_work.h"
+
+namespace ackord::bench {
+namespace {
+
+constexpr client::Millis kAdminLimit{60000};
+constexpr int kFillBatch = 1000;
+
+client::Deadline soon() { return client::Deadline::in(kAdminLimit); }
+
+// Text that a codec can shrink about by half, as log lines can.
+std::string make_payload(size_t size) {
+  std::mt19937 random(20);
+  std::string text(size, ' ');
+  for (char& c : text) c = static_cast<char>('a' + random() % 16);
+  return text;
+}
+
+}  // namespace
+
+void expect_none(ErrorCode code, const char* what) {
+  if (code != ErrorCode::NONE)
+    throw BenchError(std::string(what) + ": " + std::string(name_of(code)));
+}
+
+Bench::Bench(const Options& options)
+    : options_(options),
+      target_(find_target(options.bootstrap)),
+      payload_(make_payload(static_cast<size_t>(options.record_size))) {
+  client::ClientConfig config;
+  config.bootstrap_servers = options.bootstrap;
+  config.client_id = "ackord-bench";
+  auto cluster = client::Cluster::create(std::move(config));
+  if (!cluster) throw BenchError(cluster.error().message);
+  cluster_ = std::move(*cluster);
+}
+
+Bench::~Bench() {
+  if (topics_.empty()) return;
+  protocol::DeleteTopicsRequest request;
+  request.timeout_ms = static_cast<int32_t>(kAdminLimit.count());
+  for (const TopicName& name : topics_) request.topics.emplace_back().name = name;
+  if (auto broker = cluster_->any_broker(soon()))
+    (void)(*broker)->call<protocol::DeleteTopicsResponse>(request, soon());
+}
+
+std::string Bench::unique(const std::string& prefix) const {
+  return prefix + "-" + std::to_string(getpid()) + "-" +
+         std::to_string(Clock::now().time_since_epoch().count());
+}
+
+Topic Bench::create_topic(int32_t partitions) {
+  Topic topic{TopicName(unique("bench")), {}, partitions};
+  if (auto made = client::create_topic(*cluster_, topic.name, partitions, 1, soon()); !made)
+    throw BenchError("the topic: " + made.error().message);
+  topics_.push_back(topic.name);
+  client::Backoff backoff(cluster_->config());
+  const client::Deadline deadline = soon();
+  while (true) {
+    const auto refreshed = cluster_->refresh(std::span(&topic.name, 1), deadline);
+    const client::Topic* found = refreshed ? cluster_->topic(topic.name) : nullptr;
+    if (found != nullptr && found->partitions.size() == static_cast<size_t>(partitions) &&
+        std::ranges::all_of(found->partitions,
+                            [](const auto& one) { return one.leader.value >= 0; })) {
+      topic.id = found->id;
+      return topic;
+    }
+    if (!backoff.sleep(deadline)) throw BenchError("the topic has no leaders");
+  }
+}
+
+void Bench::configure_group(const std::string& group,
+                            const std::vector<std::pair<std::string, std::string>>& configs) {
+  if (auto set = client::set_group_configs(*cluster_, GroupId(group), configs, soon()); !set)
+    throw BenchError("the group's configs: " + set.error().message);
+}
+
+void Bench::fill(const Topic& topic, int64_t records) {
+  ProduceWork work(*this, topic,
+                   std::min<int64_t>(kFillBatch, std::max<int64_t>(1, records / topic.partitions)),
+                   records);
+  work.run(1, 4, 0);
+}
+
+std::vector<std::byte> Bench::batch(int records) const {
+  protocol::BatchOptions options;
+  options.codec = options_.codec;
+  protocol::BatchBuilder builder(options);
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  for (int i = 0; i < records; ++i)
+    builder.add(now, std::nullopt, std::as_bytes(std::span(payload_)));
+  return builder.build();
+}
+
+void Bench::begin() {
+  if (options_.pid != 0) before_ = read_stats(options_.pid);
+  began_ = Clock::now();
+}
+
+void Bench::end(Report& report, Clock::time_point at) const {
+  report.seconds = std::chrono::duration<double>(at - began_).count();
+  if (options_.pid == 0) return;
+  const ProcessStats after = read_stats(options_.pid);
+  report.broker =
+      BrokerUse{after.cpu_s - before_.cpu_s, after.context_switches - before_.context_switches,
+                after.rss_bytes, after.peak_rss_bytes};
+}
+
+Task<Clock::time_point> Pacer::next() {
+  const Clock::time_point now = Clock::now();
+  if (rate_ <= 0) co_return now;
+  if (given_ == 0) start_ = now;
+  const auto due = start_ + std::chrono::nanoseconds(
+                                static_cast<int64_t>(static_cast<double>(given_++) * 1e9 / rate_));
+  if (due > now) {
+    asio::steady_timer timer(timer_context_, due);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  co_return due;
+}
+
+}  // namespace ackord::bench

@@ -1,0 +1,32 @@
+// ProduceWork: produce requests from several connections, each with several on the way.
+#pragma once
+
+#include "tools/bench/bench.h"
+
+namespace ackord::bench {
+
+class ProduceWork {
+ public:
+  // `records` in requests of `batch` each, to the partitions in turn.
+  ProduceWork(Bench& bench, const Topic& topic, int64_t batch, int64_t records);
+
+  // To the end. `rate`: records a second, 0 for as many as go.
+  void run(int connections, int in_flight, double rate);
+  const Histogram& latency() const { return latency_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  Task<> slot(std::shared_ptr<Wire> wire);
+
+  Bench& bench_;
+  const Topic& topic_;
+  int64_t batch_;
+  int64_t left_;
+  int64_t bytes_ = 0;
+  int32_t next_partition_ = 0;
+  std::vector<std::byte> data_;
+  Histogram latency_;
+  std::unique_ptr<Pacer> pacer_;
+};
+
+}  // namespace ackord::bench

@@ -1,0 +1,118 @@
+#include "tools/bench/txn_producer.h"
+
+#include <utility>
+
+#include "protocol/generated/end_txn_request.h"
+#include "protocol/generated/end_txn_response.h"
+#include "protocol/generated/find_coordinator_request.h"
+#include "protocol/generated/find_coordinator_response.h"
+#include "protocol/generated/init_producer_id_request.h"
+#include "protocol/generated/init_producer_id_response.h"
+#include "protocol/generated/produce_request.h"
+#include "protocol/generated/produce_response.h"
+#include "protocol/record_batch/batch_header.h"
+
+namespace ackord::bench {
+namespace {
+
+constexpr int32_t kTimeoutMs = 60000;
+constexpr int8_t kTransactionKey = 1;
+constexpr std::chrono::milliseconds kRetryPause{50};
+constexpr std::chrono::seconds kInitLimit{60};
+
+bool passes_by_itself(ErrorCode code) {
+  return code == ErrorCode::COORDINATOR_NOT_AVAILABLE || code == ErrorCode::NOT_COORDINATOR ||
+         code == ErrorCode::COORDINATOR_LOAD_IN_PROGRESS ||
+         code == ErrorCode::CONCURRENT_TRANSACTIONS;
+}
+
+}  // namespace
+
+TxnProducer::TxnProducer(Bench& bench, std::string transactional_id, std::shared_ptr<Wire> wire)
+    : bench_(bench), transactional_id_(std::move(transactional_id)), wire_(std::move(wire)) {}
+
+Task<> TxnProducer::init() {
+  const auto limit = Clock::now() + kInitLimit;
+  while (true) {
+    // The first question for a coordinator makes Kafka create its topic.
+    protocol::FindCoordinatorRequest find;
+    find.key_type = kTransactionKey;
+    find.coordinator_keys = {String(transactional_id_)};
+    const auto found = co_await wire_->call<protocol::FindCoordinatorResponse>(find);
+    ErrorCode code = found.message.coordinators.at(0).error_code;
+    if (code == ErrorCode::NONE) {
+      protocol::InitProducerIdRequest request;
+      request.transactional_id = TransactionalId(transactional_id_);
+      request.transaction_timeout_ms = kTimeoutMs;
+      const auto answer = co_await wire_->call<protocol::InitProducerIdResponse>(request);
+      code = answer.message.error_code;
+      if (code == ErrorCode::NONE) {
+        producer_id_ = answer.message.producer_id;
+        epoch_ = answer.message.producer_epoch;
+        co_return;
+      }
+    }
+    if (!passes_by_itself(code) || Clock::now() > limit) expect_none(code, "InitProducerId");
+    asio::steady_timer timer(bench_.context(), kRetryPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+Task<> TxnProducer::produce(const Topic& topic, int32_t partition, int records) {
+  std::vector<std::byte> data = bench_.batch(records);
+  auto header = protocol::parse_header(data);
+  header->attributes |= protocol::batch_format::kTransactional;
+  header->producer_id = producer_id_;
+  header->producer_epoch = epoch_;
+  header->base_sequence = sequence_;
+  protocol::HeaderBytes bytes;
+  protocol::write_header(*header, bytes);
+  header->crc = protocol::batch_crc(bytes, std::span(data).subspan(bytes.size()));
+  protocol::write_header(*header, std::span(data).first<protocol::batch_format::kHeaderSize>());
+  protocol::ProduceRequest request;
+  request.transactional_id = TransactionalId(transactional_id_);
+  request.acks = -1;
+  request.timeout_ms = kTimeoutMs;
+  auto& part = request.topic_data.emplace_back();
+  part.name = topic.name;
+  part.topic_id = topic.id;
+  auto& target = part.partition_data.emplace_back();
+  target.index = partition;
+  target.records = Records::view(data);
+  while (true) {
+    const auto answer = co_await wire_->call<protocol::ProduceResponse>(request);
+    const ErrorCode code = answer.message.responses.at(0).partition_responses.at(0).error_code;
+    // Kafka: the transaction before is still being completed.
+    if (code != ErrorCode::CONCURRENT_TRANSACTIONS) {
+      expect_none(code, "Produce");
+      break;
+    }
+    asio::steady_timer timer(bench_.context(), std::chrono::milliseconds(1));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  sequence_ = protocol::add_sequence(sequence_, records);
+}
+
+Task<> TxnProducer::commit() {
+  protocol::EndTxnRequest request;
+  request.transactional_id = TransactionalId(transactional_id_);
+  request.producer_id = producer_id_;
+  request.producer_epoch = epoch_;
+  request.committed = true;
+  while (true) {
+    const auto answer = co_await wire_->call<protocol::EndTxnResponse>(request);
+    if (answer.message.error_code != ErrorCode::CONCURRENT_TRANSACTIONS) {
+      expect_none(answer.message.error_code, "EndTxn");
+      if (answer.message.producer_id.value < 0)
+        throw BenchError("the broker has no transaction version 2");
+      producer_id_ = answer.message.producer_id;
+      epoch_ = answer.message.producer_epoch;
+      sequence_ = 0;
+      co_return;
+    }
+    asio::steady_timer timer(bench_.context(), std::chrono::milliseconds(1));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+}  // namespace ackord::bench
