@@ -1,5 +1,8 @@
 #include "broker/io/posix/asio_core.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <boost/asio/post.hpp>
 #include <chrono>
 
@@ -16,7 +19,12 @@ int64_t steady_ms_now() {
 
 }  // namespace
 
-AsioCore::AsioCore() : guard_(boost::asio::make_work_guard(context_)), timer_(context_) {}
+AsioCore::AsioCore() : bell_(context_), timer_(context_) {
+  const int descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  ACKORD_ASSERT(descriptor >= 0, "a descriptor for a core's bell");
+  bell_.assign(descriptor);
+  wait_for_bell();
+}
 
 AsioCore::~AsioCore() = default;
 
@@ -43,7 +51,22 @@ void AsioCore::push(Work work) {
     first = inbox_.empty();
     inbox_.push_back(std::move(work));
   }
-  if (first) boost::asio::post(context_, [this] { take_inbox(); });
+  if (!first) return;
+  constexpr uint64_t kOnce = 1;
+  // It fails only when it has been rung 2^64 - 2 times without being heard.
+  (void)!::write(bell_.native_handle(), &kOnce, sizeof kOnce);
+}
+
+// Always waiting, so that run() does not return for want of work.
+void AsioCore::wait_for_bell() {
+  bell_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                   [this](const boost::system::error_code& error) {
+                     if (error) return;
+                     uint64_t rings = 0;
+                     (void)!::read(bell_.native_handle(), &rings, sizeof rings);
+                     wait_for_bell();
+                     take_inbox();
+                   });
 }
 
 void AsioCore::take_inbox() {
@@ -57,7 +80,9 @@ void AsioCore::take_inbox() {
       inbox_.clear();
     }
   }
-  schedule_drain();
+  if (drain_scheduled_) return;
+  drain_scheduled_ = true;
+  drain();
 }
 
 void AsioCore::schedule_drain() {

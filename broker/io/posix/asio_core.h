@@ -2,13 +2,15 @@
 //
 // Work that the core hands to itself goes through a plain vector that one Asio handler drains, so
 // resuming a coroutine costs no lock and no Asio operation of its own. Other threads leave their
-// work in a locked inbox. Threads: post(), resume(), stop() from any; all else on the core's own,
-// or while none runs it.
+// work in a locked inbox, and ring an eventfd after they have let go of the lock: through
+// io_context's own queue the core would wake up while the ringer still holds its mutex, and sleep
+// again. Threads: post(), resume(), stop() from any; all else on the core's own, or while none runs
+// it.
 #pragma once
 
 #include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <coroutine>
 #include <cstdint>
@@ -59,13 +61,12 @@ class AsioCore final : public Executor, public Clock {
   void push(Work work);
   void schedule_drain();
   void drain();
+  void wait_for_bell();
   void take_inbox();
   void arm();
   void fire();
 
   boost::asio::io_context context_{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_;
-
   // Own thread. `running_` is kept to reuse its memory.
   std::vector<Work> ready_;
   std::vector<Work> running_;
@@ -73,6 +74,7 @@ class AsioCore final : public Executor, public Clock {
 
   std::mutex inbox_mutex_;
   std::vector<Work> inbox_;
+  boost::asio::posix::stream_descriptor bell_;  // an eventfd
 
   boost::asio::steady_timer timer_;
   std::map<std::pair<int64_t, TimerId>, std::function<void()>> timers_;
