@@ -39,7 +39,14 @@ class File : public ByteSource {
   virtual Task<Result<void>> datasync() = 0;
   // The same, blocking: start-up and pool threads only.
   virtual Result<void> datasync_now() = 0;
+  // Writes within the file's size, and returns when the bytes are on the disk. Of a file from
+  // make_block_file() only: position, size and the address of `bytes` are multiples of kBlock.
+  // `bytes` and the File must live until it ends.
+  virtual Task<Result<void>> write_durably(std::span<const std::byte> bytes, uint64_t position);
 };
+
+// What any disk takes as a unit, and the alignment that unbuffered writes need.
+constexpr size_t kBlock = 4096;
 
 enum class OpenMode {
   kRead,       // must exist
@@ -65,6 +72,9 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   virtual Result<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) = 0;
+  // Blocking: a file of `size` zeros for write_durably(), where the system can do it without the
+  // page cache. Replaces what is there; durable but for its name.
+  virtual Result<std::shared_ptr<File>> make_block_file(const std::string& path, uint64_t size);
   virtual bool exists(const std::string& path) const = 0;
   // Names (not paths) in the folder, sorted.
   virtual Result<std::vector<std::string>> list(const std::string& directory) const = 0;

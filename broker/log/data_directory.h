@@ -11,6 +11,8 @@
 
 namespace ackord::log {
 
+class Journal;
+
 class DataDirectory {
  public:
   virtual ~DataDirectory() = default;
@@ -18,6 +20,8 @@ class DataDirectory {
   virtual io::FileSystem& files() = 0;
   // log.flush.policy=ack: an acknowledgement waits for the disk.
   virtual bool sync_on_ack() const = 0;
+  // Of the core that calls.
+  virtual Journal& journal() = 0;
   // False once anything has failed; it never recovers in this process.
   virtual bool online() const = 0;
   // Takes the directory offline: every partition's waiters get the error.

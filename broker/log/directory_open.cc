@@ -74,9 +74,12 @@ Result<std::vector<FoundPartition>> LocalLogService::open() {
   loaded = cleaned_.load();
   if (loaded.has_error()) return loaded.error();
   const bool clean = disk.exists(names::join(root, names::kCleanShutdown));
+  Result<Journals> journals = Journals();
+  if (!clean) journals = read_journals(disk, root);
+  if (journals.has_error()) return journals.error();
   std::vector<FoundPartition> found;
   for (const auto& [name, folder] : folders) {
-    auto opened = open_partition(name, folder, clean);
+    auto opened = open_partition(name, folder, clean, *journals);
     if (opened.has_error()) return opened.error();
     found.push_back(std::move(*opened));
   }
@@ -119,7 +122,8 @@ Result<void> LocalLogService::open_meta_properties(bool has_partitions) {
 }
 
 Result<FoundPartition> LocalLogService::open_partition(const TopicPartition& name,
-                                                       const std::string& folder, bool clean) {
+                                                       const std::string& folder, bool clean,
+                                                       const Journals& journals) {
   const std::string path = names::join(folder, names::kPartitionMetadata);
   auto text = read_text_file(files(), path);
   if (text.has_error()) return text.error();
@@ -138,6 +142,8 @@ Result<FoundPartition> LocalLogService::open_partition(const TopicPartition& nam
   input.recovery_point = offset_in(recovery_points_.offsets());
   input.log_start = offset_in(log_starts_.offsets());
   input.clean = clean;
+  const auto journaled = journals.find({found.topic_id, name.partition});
+  if (journaled != journals.end()) input.journaled = &journaled->second;
   input.epoch_on_unclean = !settings_.sync_on_ack;
   input.now_ms = environment_.cores.front().clock.now().wall_ms;
   auto recovered = recover(files(), input);
@@ -184,6 +190,9 @@ Result<void> LocalLogService::finish_open(bool clean) {
     done = files().remove(names::join(settings_.directory, names::kCleanShutdown));
     if (done.has_error()) return done;
   }
+  // What they held is in the logs.
+  done = remove_journals(files(), settings_.directory);
+  if (done.has_error()) return done;
   done = files().sync_directory_now(settings_.directory);
   if (done.has_error()) return done;
   opened_ = true;

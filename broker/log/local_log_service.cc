@@ -57,7 +57,13 @@ LocalLogService::LocalLogService(io::Environment& environment, LogSettings setti
       cleaner_limits_(environment.cores.size(), limits_of(settings_.cleaner, cleaner_secret_)),
       cleaner_(environment.cores.front(), settings_.cleaner.backoff_ms,
                [this](TopicPartition name) { return clean(this, std::move(name)); }),
-      cores_(environment.cores.size()) {}
+      cores_(environment.cores.size()) {
+  for (const io::Core& core : environment.cores) {
+    journals_.push_back(std::make_unique<Journal>(
+        environment.files, core.executor, settings_.directory,
+        "core-" + std::to_string(core.index) + "-", settings_.journal_file_bytes));
+  }
+}
 
 size_t LocalLogService::index_of(const TopicPartition& name) const {
   return std::hash<TopicPartition>()(name) % environment_.cores.size();
@@ -352,7 +358,7 @@ io::Task<void> LocalLogService::configure(TopicPartition name, LogConfig config)
 io::Task<void> LocalLogService::checkpoint_core(LocalLogService* self, size_t core) {
   OffsetCheckpoint offsets;
   for (const auto& [name, partition] : self->cores_[core]) {
-    offsets[name] = partition->durable_offset();
+    offsets[name] = partition->synced_offset();
   }
   if (offsets.empty()) co_return;
   auto merging = self->recovery_points_.merge(std::move(offsets));
@@ -424,6 +430,9 @@ io::Task<void> LocalLogService::close() {
   if (all && online()) {
     auto done = std::make_shared<Result<void>>();
     std::function<void()> work = [this, done] {
+      // Every log has its own files now. The mark syncs the names of both.
+      *done = remove_journals(files(), settings_.directory);
+      if (done->has_error()) return;
       *done =
           replace_file(files(), settings_.directory, names::kCleanShutdown, clean_shutdown_text());
     };

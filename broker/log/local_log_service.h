@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "broker/log/data_directory.h"
+#include "broker/log/journal.h"
+#include "broker/log/journal_replay.h"
 #include "broker/log/local_partition.h"
 #include "broker/log/log_cleaner.h"
 #include "broker/log/log_service.h"
@@ -48,6 +50,7 @@ class LocalLogService : public LogService, private DataDirectory {
   // ---- DataDirectory
   io::FileSystem& files() override { return environment_.files; }
   bool sync_on_ack() const override { return settings_.sync_on_ack; }
+  Journal& journal() override { return *journals_[static_cast<size_t>(environment_.here().index)]; }
   void fail(const Error& why) override;
   io::Task<Result<void>> set_recovery_point(TopicPartition name, Offset offset) override;
   io::Task<Result<void>> set_log_start(TopicPartition name, Offset offset) override;
@@ -58,7 +61,7 @@ class LocalLogService : public LogService, private DataDirectory {
   // ---- start-up (directory_open.cc)
   Result<void> open_meta_properties(bool has_partitions);
   Result<FoundPartition> open_partition(const TopicPartition& name, const std::string& folder,
-                                        bool clean);
+                                        bool clean, const Journals& journals);
   Result<void> finish_open(bool clean);
 
   size_t index_of(const TopicPartition& name) const;
@@ -98,6 +101,7 @@ class LocalLogService : public LogService, private DataDirectory {
   const HashSecret cleaner_secret_;
   std::vector<LocalPartition::CleanerLimits> cleaner_limits_;  // by core
   LogCleaner cleaner_;
+  std::vector<std::unique_ptr<Journal>> journals_;  // by core
   std::vector<PartitionMap> cores_;
   std::atomic<bool> online_{true};
   std::atomic<bool> closing_{false};

@@ -1,5 +1,6 @@
 #include "broker/log/local_partition.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "broker/base/logging.h"
@@ -22,7 +23,10 @@ LocalPartition::LocalPartition(DataDirectory& directory, io::Executor& executor,
       executor_(executor),
       log_(std::move(log)),
       topic_id_(topic_id),
-      durable_(log_->log_end()) {}
+      durable_(log_->log_end()),
+      synced_(log_->log_end()),
+      flushed_bytes_(log_->active()->size()),
+      flushed_base_(log_->active()->base_offset()) {}
 
 std::optional<Error> LocalPartition::refusal() const {
   if (removed_) {
@@ -92,17 +96,57 @@ io::Task<void> LocalPartition::flush_loop(Self self) {
     }
     // What is appended from here on waits for the next round.
     const Offset target = log.log_end();
-    if (target <= log.high_watermark()) break;
-    const auto file = log.active()->file();
-    auto syncing = file->datasync();
-    auto synced = co_await std::move(syncing);
-    if (synced.has_error()) {
-      self->directory_.fail(synced.error());
+    const bool wanted = self->synced_.position() < self->sync_wanted_;
+    if (target <= log.high_watermark() && !wanted) break;
+    auto flushing = flush_active(self, target);
+    auto flushed = co_await std::move(flushing);
+    if (flushed.has_error()) {
+      self->directory_.fail(flushed.error());
     } else {
       self->advance(target);
     }
   }
   self->flushes_done_.advance(self->flushes_);
+}
+
+// A small end goes through the journal, which one write makes durable together with those of other
+// logs. Sealed segments have been flushed before: what is left stands in the active one.
+io::Task<Result<void>> LocalPartition::flush_active(Self self, Offset target) {
+  const Segment& active = *self->log_->active();
+  if (self->flushed_base_ != active.base_offset()) {
+    self->flushed_base_ = active.base_offset();
+    self->flushed_bytes_ = 0;
+  }
+  const uint64_t size = active.size();
+  const bool journaled = self->synced_.position() >= self->sync_wanted_ &&
+                         !self->topic_id_.is_zero() &&
+                         self->directory_.journal().takes(size - self->flushed_bytes_);
+  const auto file = active.file();
+  Result<void> done;
+  if (journaled) {
+    auto writing = self->directory_.journal().write(
+        Journal::Entry{self->topic_id_, self->log_->name().partition, file, self->flushed_bytes_,
+                       size - self->flushed_bytes_, self});
+    done = co_await std::move(writing);
+  } else {
+    auto syncing = file->datasync();
+    done = co_await std::move(syncing);
+    if (done.has_value()) self->synced_.advance(target);
+  }
+  if (done.has_value()) self->flushed_bytes_ = size;
+  co_return done;
+}
+
+io::Task<void> LocalPartition::sync_files() { return sync_to_end(shared_from_this()); }
+
+io::Task<void> LocalPartition::sync_to_end(Self self) {
+  if (self->refusal()) co_return;
+  const Offset end = self->log_->log_end();
+  if (self->synced_.position() >= end) co_return;
+  self->sync_wanted_ = std::max(self->sync_wanted_, end);
+  self->schedule_flush();
+  auto reaching = self->synced_.reached(end);
+  (void)co_await std::move(reaching);
 }
 
 // The segment and all that belongs to it, then the recovery point: only after that may anything
@@ -121,6 +165,7 @@ io::Task<Result<void>> LocalPartition::flush_sealed(Self self) {
   if (set.has_error()) co_return set;
   self->log_->sealed().pop_front();
   sealed->segment->drop_indexes();
+  self->synced_.advance(sealed->next_base_offset);
   self->advance(sealed->next_base_offset);
   if (self->log_->config().compact) self->directory_.request_cleaning(self->log_->name());
   co_return Result<void>();
@@ -137,8 +182,8 @@ io::Task<Result<void>> LocalPartition::wait_durable(Self self, Offset offset) {
   co_return reached;
 }
 
-Offset LocalPartition::durable_offset() const {
-  if (directory_.sync_on_ack()) return log_->high_watermark();
+Offset LocalPartition::synced_offset() const {
+  if (directory_.sync_on_ack()) return synced_.position();
   const auto& sealed = log_->sealed();
   return sealed.empty() ? log_->active()->base_offset() : sealed.front()->segment->base_offset();
 }
@@ -150,12 +195,15 @@ void LocalPartition::configure(const LogConfig& config) {
 
 void LocalPartition::went_offline(const Error& why) {
   durable_.fail(why);
+  synced_.fail(why);
   on_advance_.notify();
 }
 
 void LocalPartition::mark_removed() {
   removed_ = true;
-  durable_.fail(error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "the partition was deleted"));
+  const Error why = error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "the partition was deleted");
+  durable_.fail(why);
+  synced_.fail(why);
   on_advance_.notify();
 }
 

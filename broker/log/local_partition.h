@@ -10,12 +10,15 @@
 #include "broker/io/position_gate.h"
 #include "broker/log/compaction.h"
 #include "broker/log/data_directory.h"
+#include "broker/log/journal.h"
 #include "broker/log/partition.h"
 #include "broker/log/partition_log.h"
 
 namespace ackord::log {
 
-class LocalPartition : public Partition, public std::enable_shared_from_this<LocalPartition> {
+class LocalPartition : public Partition,
+                       public Journaled,
+                       public std::enable_shared_from_this<LocalPartition> {
  public:
   LocalPartition(DataDirectory& directory, io::Executor& executor,
                  std::unique_ptr<PartitionLog> log, Uuid topic_id);
@@ -82,8 +85,9 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   void set_cleaned_up_to(Offset offset) { cleaned_up_to_ = offset; }
   // Everything durable, indexes and snapshot written. Nothing is appended from then on.
   static io::Task<Result<void>> close(std::shared_ptr<LocalPartition> self);
-  // What the recovery point may be: all below is on the disk.
-  Offset durable_offset() const;
+  // What the recovery point may be: all below is in the log's own files, on the disk.
+  Offset synced_offset() const;
+  io::Task<void> sync_files() override;
 
  private:
   using Self = std::shared_ptr<LocalPartition>;
@@ -109,6 +113,8 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   void schedule_flush();
   void advance(Offset durable);
   static io::Task<void> flush_loop(Self self);
+  static io::Task<Result<void>> flush_active(Self self, Offset target);
+  static io::Task<void> sync_to_end(Self self);
   static io::Task<Result<void>> flush_sealed(Self self);
   static io::Task<Result<void>> wait_durable(Self self, Offset offset);
   static io::Task<void> delete_dropped(Self self);
@@ -151,6 +157,13 @@ class LocalPartition : public Partition, public std::enable_shared_from_this<Loc
   // Flush loops that began, and that have ended: at most one runs.
   int64_t flushes_ = 0;
   io::PositionGate flushes_done_{0};
+  // Below it all is durable in the log's own files; from it on, up to the high watermark, in the
+  // journal.
+  io::PositionGate synced_;
+  Offset sync_wanted_ = 0;  // the journal asks for this much of them
+  // How far the active segment's file is durable, here or there, and which segment that was.
+  uint64_t flushed_bytes_;
+  Offset flushed_base_;
   Offset cleaned_up_to_ = 0;
   bool uncleanable_ = false;  // until the next start, as in Kafka
   bool writing_epochs_ = false;

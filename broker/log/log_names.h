@@ -27,6 +27,9 @@ constexpr std::string_view kCleaned = ".cleaned";
 constexpr std::string_view kSwap = ".swap";
 constexpr std::string_view kDeleted = ".deleted";
 
+// journal.h; not Kafka's, and gone after a clean stop.
+constexpr std::string_view kJournal = ".journal";
+
 constexpr std::string_view kLock = ".lock";
 constexpr std::string_view kMetaProperties = "meta.properties";
 constexpr std::string_view kCleanShutdown = ".kafka_cleanshutdown";

@@ -44,7 +44,9 @@ class Recovery {
   Result<void> load_snapshot(Offset limit);
   Result<void> replay_until(Offset limit);
   Result<void> replay(const Segment& segment, Offset limit);
-  Result<void> apply(Segment* rebuilt, const BatchScanner& scan);
+  Result<void> append_journaled();
+  Result<bool> append_journaled(std::span<const std::byte> batches);
+  Result<void> apply(Segment* rebuilt, const BatchHeader& header, std::span<const std::byte> batch);
   Result<void> scan_from(Offset first_base);
   Result<bool> scan(const SegmentPtr& segment, bool sealed);
   Result<void> make_durable(const SegmentPtr& segment, uint64_t rewrite_from, bool sealed);
@@ -224,8 +226,8 @@ Result<void> Recovery::load_snapshot(Offset limit) {
   return {};
 }
 
-Result<void> Recovery::apply(Segment* rebuilt, const BatchScanner& scan) {
-  const BatchHeader& header = scan.header();
+Result<void> Recovery::apply(Segment* rebuilt, const BatchHeader& header,
+                             std::span<const std::byte> batch) {
   if (batch_epochs_.empty() || header.leader_epoch > batch_epochs_.back().epoch) {
     batch_epochs_.push_back({header.leader_epoch, header.base_offset});
   }
@@ -233,7 +235,7 @@ Result<void> Recovery::apply(Segment* rebuilt, const BatchScanner& scan) {
     if (header.next_offset() > producers_at_) producers_.apply(header);
     return {};
   }
-  protocol::RecordReader reader(header, scan.batch().subspan(protocol::batch_format::kHeaderSize));
+  protocol::RecordReader reader(header, batch.subspan(protocol::batch_format::kHeaderSize));
   protocol::Record record;
   if (!header.has_producer() || !reader.next(record)) return {};
   auto marker = protocol::parse_end_marker(record);
@@ -255,7 +257,7 @@ Result<void> Recovery::replay(const Segment& segment, Offset limit) {
   BatchScanner scan(*segment.file(), from, *size, BatchScanner::Check::kHeaders);
   while (scan.next()) {
     if (scan.header().base_offset >= limit) return {};
-    auto applied = apply(nullptr, scan);
+    auto applied = apply(nullptr, scan.header(), scan.batch());
     if (applied.has_error()) return applied;
   }
   if (scan.io_error()) return *scan.io_error();
@@ -320,7 +322,7 @@ Result<bool> Recovery::scan(const SegmentPtr& segment, bool sealed) {
       break;
     }
     if (header.next_offset() > in_.recovery_point) rewrite_from = std::min(rewrite_from, end);
-    auto applied = apply(segment.get(), scan);
+    auto applied = apply(segment.get(), header, scan.batch());
     if (applied.has_error()) return applied.error();
     segment->add(header, kIndexInterval);
     log_end_ = header.next_offset();
@@ -382,6 +384,52 @@ Result<void> Recovery::scan_from(Offset first_base) {
                     segments_.rbegin()->second->path(names::kLog), log_end_, in_.recovery_point));
   }
   return {};
+}
+
+// False where the journal is about another log than this one has become: a broker that knows no
+// journal has written to it since.
+Result<bool> Recovery::append_journaled(std::span<const std::byte> batches) {
+  Segment& active = *segments_.rbegin()->second;
+  while (!batches.empty()) {
+    const auto header = protocol::parse_header(batches);
+    if (header.has_error() || header->size() > batches.size()) return false;
+    const auto batch = batches.first(header->size());
+    batches = batches.subspan(header->size());
+    if (header->next_offset() <= log_end_) continue;
+    const bool older = !batch_epochs_.empty() && header->leader_epoch < batch_epochs_.back().epoch;
+    if (older || header->base_offset < log_end_) return false;
+    if (header->base_offset > log_end_) {
+      return error(ErrorCode::KAFKA_STORAGE_ERROR,
+                   fmt::format("{}: the log ends at offset {}, but was durable up to {}",
+                               active.path(names::kLog), log_end_, header->base_offset));
+    }
+    auto written = active.file()->pwritev(std::span(&batch, 1), active.size());
+    if (written.has_error()) return written.error();
+    auto applied = apply(&active, *header, batch);
+    if (applied.has_error()) return applied.error();
+    active.add(*header, kIndexInterval);
+    log_end_ = header->next_offset();
+  }
+  return true;
+}
+
+Result<void> Recovery::append_journaled() {
+  if (in_.journaled == nullptr) return {};
+  Segment& active = *segments_.rbegin()->second;
+  const uint64_t before = active.size();
+  for (const auto& batches : *in_.journaled) {
+    auto same = append_journaled(batches);
+    if (same.has_error()) return same.error();
+    if (!*same) {
+      base::log_warn("journal ignored, the log has changed since file={} offset={}",
+                     active.path(names::kLog), log_end_);
+      break;
+    }
+  }
+  if (active.size() == before) return {};
+  base::log_info("end of a log restored from the journal file={} bytes={} log_end={}",
+                 active.path(names::kLog), active.size() - before, log_end_);
+  return active.file()->datasync_now();
 }
 
 Result<void> Recovery::start_empty(Offset base) {
@@ -469,6 +517,8 @@ Result<Recovered> Recovery::run() {
     step = replay_until(log_end_);
   } else {
     step = scan_from(first->first);
+    if (step.has_error()) return step.error();
+    if (!in_.clean) step = append_journaled();
   }
   if (step.has_error()) return step.error();
   step = open_epochs();

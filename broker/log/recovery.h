@@ -10,13 +10,15 @@
 //   - an invalid batch below it is an Error that names file and position: it was durable, so the
 //   disk has lost it;
 //   - what lies above it is written again and synced, for no answer may rest on pages that only the
-//   cache holds.
+//   cache holds;
+//   - what the journal has of the log behind its end is appended to it.
 // Indexes and producer state are rebuilt from what was read.
 #pragma once
 
 #include <string>
 
 #include "broker/io/file_system.h"
+#include "broker/log/journal_replay.h"
 #include "broker/log/partition_log.h"
 #include "broker/log/types.h"
 
@@ -26,7 +28,9 @@ struct RecoveryInput {
   std::string directory;      // the partition's
   Offset recovery_point = 0;  // everything below was durable
   Offset log_start = 0;       // of the checkpoint; 0 when there is none
-  bool clean = false;         // the last stop was
+  // What an unclean stop has left of the log in the journal; null: nothing. Borrowed.
+  const JournaledBatches* journaled = nullptr;
+  bool clean = false;  // the last stop was
   // Readers may have seen what is lost (log.flush.policy=os), so an unclean stop begins a new
   // leader epoch in any case.
   bool epoch_on_unclean = false;

@@ -52,10 +52,11 @@ struct LogSettings {
   std::string directory;    // log.dirs (one directory)
   bool sync_on_ack = true;  // log.flush.policy = ack (default) | os
   int64_t producer_id_expiration_ms = 86400000;
-  int64_t checkpoint_interval_ms = 60'000;        // log.flush.offset.checkpoint.interval.ms
-  int64_t retention_check_interval_ms = 300'000;  // log.retention.check.interval.ms
-  int64_t delete_delay_ms = 60'000;               // log.segment.delete.delay.ms
-  bool cleaner_enable = true;                     // log.cleaner.enable
+  int64_t checkpoint_interval_ms = 60'000;          // log.flush.offset.checkpoint.interval.ms
+  int64_t retention_check_interval_ms = 300'000;    // log.retention.check.interval.ms
+  int64_t delete_delay_ms = 60'000;                 // log.segment.delete.delay.ms
+  bool cleaner_enable = true;                       // log.cleaner.enable
+  uint64_t journal_file_bytes = uint64_t{8} << 20;  // of each of a core's two; 0: no journal
   CleanerConfig cleaner;
   int32_t broker_id = 1;
   std::string cluster_id;  // of an existing meta.properties when there is one, else made

@@ -7,6 +7,8 @@ namespace ackord::simulation {
 namespace {
 
 constexpr const char* kDirectory = "/var/data";
+// Its two files are full, and taken into use again, several times in a run.
+constexpr uint64_t kJournalFileBytes = 6 * io::kBlock;
 
 }  // namespace
 
@@ -41,6 +43,7 @@ SimBroker::SimBroker(SimScheduler& scheduler, SimDisk& disk, int cores,
     : scheduler_(scheduler), machine_(std::make_unique<Machine>(scheduler, disk, cores)) {
   main::AssemblySettings settings;
   settings.log.directory = kDirectory;
+  settings.log.journal_file_bytes = kJournalFileBytes;
   settings.log.cleaner.backoff_ms = 100;
   settings.metadata = main::local_metadata_settings(std::move(config), "localhost", 9092);
   settings.metadata.properties["log.cleaner.backoff.ms"] = "100";

@@ -21,8 +21,12 @@ Error storage_error(const char* what, const std::string& path, int error_number)
   return error(ErrorCode::KAFKA_STORAGE_ERROR, fmt::format("cannot {} {}: {}", what, path, text));
 }
 
-PosixFile::PosixFile(std::string path, Descriptor descriptor, std::shared_ptr<WorkPool> pool)
-    : path_(std::move(path)), descriptor_(std::move(descriptor)), pool_(std::move(pool)) {}
+PosixFile::PosixFile(std::string path, Descriptor descriptor, std::shared_ptr<WorkPool> pool,
+                     bool writes_through)
+    : path_(std::move(path)),
+      descriptor_(std::move(descriptor)),
+      pool_(std::move(pool)),
+      writes_through_(writes_through) {}
 
 bool PosixFile::read_at(uint64_t position, std::span<std::byte> out) const {
   const auto got = pread(out, position);
@@ -114,6 +118,17 @@ Task<Result<void>> PosixFile::datasync() {
   const auto self = shared_from_this();
   Result<void> result;
   std::function<void()> work = [file = this, &result] { result = file->datasync_now(); };
+  co_await pool_->run(std::move(work));
+  co_return result;
+}
+
+Task<Result<void>> PosixFile::write_durably(std::span<const std::byte> bytes, uint64_t position) {
+  const auto self = shared_from_this();
+  Result<void> result;
+  std::function<void()> work = [file = this, bytes, position, &result] {
+    result = file->pwritev(std::span(&bytes, 1), position);
+    if (result.has_value() && !file->writes_through_) result = file->datasync_now();
+  };
   co_await pool_->run(std::move(work));
   co_return result;
 }

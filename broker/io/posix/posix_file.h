@@ -15,7 +15,9 @@ Error storage_error(const char* what, const std::string& path, int error_number)
 
 class PosixFile final : public File, public std::enable_shared_from_this<PosixFile> {
  public:
-  PosixFile(std::string path, Descriptor descriptor, std::shared_ptr<WorkPool> pool);
+  // `writes_through`: the descriptor was opened so that a write returns when it is on the disk.
+  PosixFile(std::string path, Descriptor descriptor, std::shared_ptr<WorkPool> pool,
+            bool writes_through = false);
 
   int native_handle() const override { return descriptor_.get(); }
   bool read_at(uint64_t position, std::span<std::byte> out) const override;
@@ -29,11 +31,13 @@ class PosixFile final : public File, public std::enable_shared_from_this<PosixFi
   Result<void> truncate(uint64_t size) override;
   Task<Result<void>> datasync() override;
   Result<void> datasync_now() override;
+  Task<Result<void>> write_durably(std::span<const std::byte> bytes, uint64_t position) override;
 
  private:
   std::string path_;
   Descriptor descriptor_;
   std::shared_ptr<WorkPool> pool_;
+  bool writes_through_;
 };
 
 }  // namespace ackord::io

@@ -54,6 +54,18 @@ Result<std::shared_ptr<File>> PosixFileSystem::open(const std::string& path, Ope
       std::make_shared<PosixFile>(path, std::move(descriptor.value()), pool_));
 }
 
+Result<std::shared_ptr<File>> PosixFileSystem::make_block_file(const std::string& path,
+                                                               uint64_t size) {
+  auto made = FileSystem::make_block_file(path, size);
+  if (made.has_error()) return made.error();
+  // Some file systems (tmpfs of older kernels) have no unbuffered writes.
+  auto descriptor = open_descriptor(path, O_RDWR | O_DSYNC | O_DIRECT);
+  if (descriptor.has_error()) descriptor = open_descriptor(path, O_RDWR | O_DSYNC);
+  if (descriptor.has_error()) return descriptor.error();
+  return std::shared_ptr<File>(
+      std::make_shared<PosixFile>(path, std::move(descriptor.value()), pool_, true));
+}
+
 bool PosixFileSystem::exists(const std::string& path) const {
   std::error_code failure;
   return fs::exists(path, failure);

@@ -17,6 +17,7 @@ class PosixFileSystem final : public FileSystem {
   explicit PosixFileSystem(size_t pool_threads = 8);
 
   Result<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) override;
+  Result<std::shared_ptr<File>> make_block_file(const std::string& path, uint64_t size) override;
   bool exists(const std::string& path) const override;
   Result<std::vector<std::string>> list(const std::string& directory) const override;
   bool is_directory(const std::string& path) const override;

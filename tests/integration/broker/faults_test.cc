@@ -107,8 +107,9 @@ TEST_F(Faults, AFullDiskEndsAcknowledgementsUntilTheNextStart) {
   ASSERT_EQ(txn.stage(member, {{inputs, 0, 0, 1}}), staged_ok());
 
   Strings acknowledged;
-  const std::string filling(20000, 'x');
-  for (int i = 0; i < 5; ++i) {
+  // Larger than the journal's files, which the limit must leave alone.
+  const std::string filling(900'000, 'x');
+  for (int i = 0; i < 10; ++i) {
     acknowledged.push_back(filling + std::to_string(i));
     produce(client_, full, 0, {acknowledged.back()});
   }
