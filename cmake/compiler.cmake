@@ -1,6 +1,12 @@
 # Warnings are errors; sanitizers are chosen by the preset; ccache is used when it is there.
 set(ACKORD_SANITIZE "" CACHE STRING "Value of -fsanitize for every target (empty: none)")
 
+# For the simulator alone (docs/RELIABILITY.md): it plants one of them by its name.
+option(ACKORD_PLANTED_BUGS "Bugs that ackord-sim can plant are compiled in" OFF)
+if(ACKORD_PLANTED_BUGS)
+  add_compile_definitions(ACKORD_PLANTED_BUGS)
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Relative paths, so that several build folders of one checkout share their results.

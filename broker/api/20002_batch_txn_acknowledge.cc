@@ -8,6 +8,7 @@
 #include "broker/api/batch_txn_requests.h"
 #include "broker/api/handlers.h"
 #include "broker/api/staging_plan.h"
+#include "broker/base/planted_bug.h"
 #include "broker/group/group_service.h"
 #include "broker/share/share_service.h"
 #include "protocol/generated/batch_txn_acknowledge_request.h"
@@ -84,7 +85,7 @@ io::Task<BatchTxnAcknowledgeResponse> handle(RequestContext& context,
     auto staging_task = stage(context, staging, plan);
     error = co_await std::move(staging_task);
   }
-  if (plan.dooms) {
+  if (plan.dooms && !base::planted(base::PlantedBug::kNothingDooms)) {
     auto dooming = context.services.share.batch_transactions().doom(staging.id);
     const ErrorCode doomed = co_await std::move(dooming);
     // Not yet: a retry learns the real error, once the transaction cannot be prepared any more.

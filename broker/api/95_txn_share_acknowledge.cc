@@ -8,6 +8,7 @@
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/api/staging_plan.h"
+#include "broker/base/planted_bug.h"
 #include "broker/group/group_service.h"
 #include "broker/txn/txn_service.h"
 #include "protocol/generated/txn_share_acknowledge_request.h"
@@ -49,11 +50,13 @@ io::Task<ErrorCode> stage(RequestContext& context, const Staging& staging, Stagi
     }
   }
   // 6. Only then the guard: a marker that is still under way must not void it.
+  const bool guard_first = base::planted(base::PlantedBug::kGuardBeforeWait);
   auto settling = services.txn.settle(staging.who.id);
-  co_await std::move(settling);
+  if (!guard_first) co_await std::move(settling);
   auto guarding = services.share.take_guards({staging.who.producer.id, {}, {}}, *state_partitions);
   Result<share::Guards> guards = co_await std::move(guarding);
   if (!guards) co_return guards.error().code;
+  if (guard_first) co_await std::move(settling);
 
   // 7. The state partitions join the transaction; durable before anything is staged.
   std::vector<TopicPartition> participants;
@@ -105,7 +108,7 @@ io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context,
     auto staging_task = stage(context, staging, plan);
     response.error_code = co_await std::move(staging_task);
   }
-  if (plan.dooms) {
+  if (plan.dooms && !base::planted(base::PlantedBug::kNothingDooms)) {
     auto dooming = context.services.txn.doom(staging.who, staging.start);
     const ErrorCode doomed = co_await std::move(dooming);
     // Not yet: a retry learns the real error, once the transaction cannot commit any more.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "broker/base/logging.h"
+#include "broker/base/planted_bug.h"
 #include "broker/log/batch_validator.h"
 #include "broker/log/batch_walker.h"
 #include "broker/log/local_partition.h"
@@ -97,7 +98,7 @@ io::Task<ReadResult> LocalPartition::read_range(Self self, ReadSpec spec, bool t
   want.at_least_one_batch = spec.at_least_one_batch;
   want.batches = spec.want_batches;
   want.bound = committed ? result.last_stable_offset : result.high_watermark;
-  if (to_the_end) want.bound = log.log_end();
+  if (to_the_end || base::planted(base::PlantedBug::kReadBeforeDurable)) want.bound = log.log_end();
   Range range;
   if (want.offset < want.bound && !self->find_recent(want, range)) {
     auto finding = find_range(self, want);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "broker/base/planted_bug.h"
+
 namespace ackord::share {
 namespace {
 
@@ -81,7 +83,7 @@ PartitionError BatchTransactions::decide(const EnlistBatchTxn& op, io::Now now,
   const BatchTxnRecord::Value* known = find(op.id);
   if (known == nullptr) return not_found().error;
   if (known->state != BatchTxnState::ONGOING) return wrong_state(*known).error;
-  if (is_closing(op.id))
+  if (is_closing(op.id) && !base::planted(base::PlantedBug::kEnlistWhileClosing))
     return failure(ErrorCode::INVALID_TXN_STATE, "The transaction is being closed.");
   std::set<int32_t> all(known->state_partitions.begin(), known->state_partitions.end());
   all.insert(op.participants.begin(), op.participants.end());
@@ -129,7 +131,8 @@ CloseBatchTxn::Reply BatchTransactions::decide(const CloseBatchTxn& op, io::Now 
   const BatchTxnState wanted = prepare ? BatchTxnState::PREPARE : BatchTxnState::ABORTED;
   if (known->state == wanted) return {reply_of(*known), false};
   // What is prepared is aborted by its coordinator alone, never by the time.
-  if (known->state == BatchTxnState::PREPARE && op.why == BatchTxnClosing::ABORT) {
+  const bool by_time = base::planted(base::PlantedBug::kPreparedTimesOut);
+  if (known->state == BatchTxnState::PREPARE && (op.why == BatchTxnClosing::ABORT || by_time)) {
     return {conclude(op.id, *known, BatchTxnState::ABORTED, known->staged_records, now, changes),
             false};
   }
@@ -180,6 +183,12 @@ BatchTxnReply BatchTransactions::decide(const CommitBatchTxn& op, io::Now now,
   const BatchTxnRecord::Value* known = find(op.id);
   if (known == nullptr) return not_found();
   if (known->state == BatchTxnState::COMMITTED) return reply_of(*known);
+  if (base::planted(base::PlantedBug::kCommitUnprepared) &&
+      known->state == BatchTxnState::ONGOING) {
+    BatchTxnRecord::Value prepared = *known;
+    prepared.state = BatchTxnState::PREPARE;
+    return conclude(op.id, prepared, BatchTxnState::COMMITTED, 0, now, changes);
+  }
   if (known->state != BatchTxnState::PREPARE) {
     BatchTxnReply reply = wrong_state(*known);
     // It is about to be something else: the answer should say what.
@@ -242,6 +251,7 @@ ResumeBatchTxns::Reply BatchTransactions::decide(const ResumeBatchTxns&, io::Now
   for (const auto& [id, transaction] : hard_.transactions) {
     const BatchTxnRecord::Value& value = transaction.value;
     set_timer(id, value, now, changes);
+    if (base::planted(base::PlantedBug::kDecisionNotResumed)) continue;
     if (is_decided(value.state) && !value.state_partitions.empty()) {
       reply.decisions.push_back(
           {id, value.state == BatchTxnState::COMMITTED, value.state_partitions});
@@ -259,7 +269,7 @@ std::vector<BatchTxnId> BatchTransactions::tick(io::Now now, Changes& changes) c
       changes.records.push_back({id, std::nullopt});
       continue;
     }
-    if (known != nullptr && known->state == BatchTxnState::ONGOING) {
+    if (known != nullptr) {
       timed_out.push_back(id);
       // Looked at again in case that its abort does not get through.
       changes.effects.push_back(BatchTimerSet{id, now.steady_ms + kTimeoutRetryMs});
@@ -295,6 +305,8 @@ void BatchTransactions::apply(const BatchTxnRecord& record,
   hard_.transactions[record.id] = {*record.value, context.offset};
   hard_.by_offset.insert({context.offset, record.id});
   // Only ONGOING times out; effects that come with the record set the timer of the others.
+  if (base::planted(base::PlantedBug::kPreparedTimesOut) && !is_decided(record.value->state))
+    return;
   if (record.value->state != BatchTxnState::ONGOING) drop_timer(record.id);
 }
 
@@ -325,7 +337,8 @@ std::optional<int64_t> BatchTransactions::next_deadline() const {
 }
 
 std::optional<Offset> BatchTransactions::first_needed_offset() const {
-  if (hard_.by_offset.empty()) return std::nullopt;
+  if (hard_.by_offset.empty() || base::planted(base::PlantedBug::kBatchRecordPruned))
+    return std::nullopt;
   return hard_.by_offset.begin()->first;
 }
 

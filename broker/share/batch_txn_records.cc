@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "broker/base/planted_bug.h"
 #include "protocol/generated/batch_txn_key.h"
 #include "protocol/generated/batch_txn_value.h"
 #include "protocol/wire/writer.h"
@@ -32,9 +33,11 @@ log::EncodedRecord encode(const BatchTxnRecord& record) {
   value.prepare_time_ms = record.value->prepare_time_ms;
   value.timeout_ms = record.value->timeout_ms;
   value.last_update_ms = record.value->last_update_ms;
-  value.abort_only = record.value->abort_only;
+  value.abort_only =
+      record.value->abort_only && !base::planted(base::PlantedBug::kBatchAbortOnlyNotLogged);
   value.staged_records = record.value->staged_records;
-  value.state_partitions = record.value->state_partitions;
+  if (!base::planted(base::PlantedBug::kParticipantsNotLogged))
+    value.state_partitions = record.value->state_partitions;
   protocol::Writer value_out;
   value_out.int16(kVersion);
   value.encode(value_out, kVersion);

@@ -2,6 +2,7 @@
 // (semantics A.11, protocol 1.1).
 #include <algorithm>
 
+#include "broker/base/planted_bug.h"
 #include "broker/share/share_partition.h"
 
 namespace ackord::share {
@@ -271,6 +272,10 @@ PartitionError SharePartition::stage(const Owner& owner, const std::string& memb
       const RecordState verdict = accept ? RecordState::ACKNOWLEDGED : rejected(to_dlq);
       for (Offset at = run.first_offset; at <= run.last_offset;) {
         Offset last = 0;
+        if (base::planted(base::PlantedBug::kStageBelowStart) && at < start_offset()) {
+          ++at;
+          continue;
+        }
         if (staged_same(owner, run.type, at, last)) {
           at = std::min(last, run.last_offset) + 1;
           continue;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "broker/base/planted_bug.h"
+
 namespace ackord::share {
 
 // ---------------------------------------------------------------- hard state
@@ -149,6 +151,11 @@ void SharePartition::activate(Offset resolved_start_offset) {
     soft.in_flight.emplace_hint(soft.in_flight.end(), first, range.last_offset);
   }
   rebuild_free();
+  if (base::planted(base::PlantedBug::kReloadFreesStaged)) {
+    for (const auto& [first, range] : hard_.batches.ranges()) {
+      if (range.state == RecordState::TX_PENDING) soft.free.add(first, range.last_offset);
+    }
+  }
   settle();
 }
 
@@ -298,6 +305,9 @@ void SharePartition::drop_overridden(Offset first, Offset last) {
                                    if (range == nullptr) return;
                                    if (range->state == RecordState::AVAILABLE &&
                                        range->delivery_count < acquired.delivery_count)
+                                     return;
+                                   if (range->state == RecordState::TX_PENDING &&
+                                       base::planted(base::PlantedBug::kLockOutlivesStage))
                                      return;
                                    if (range->state == RecordState::TX_PENDING)
                                      soft_->stagers[from] = {to, acquired.member_id};

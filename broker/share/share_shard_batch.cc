@@ -2,6 +2,7 @@
 // (docs/PROTOCOL.md part 2).
 #include <algorithm>
 
+#include "broker/base/planted_bug.h"
 #include "broker/share/share_shard.h"
 
 namespace ackord::share {
@@ -22,6 +23,7 @@ ShareShard::Outcome<CloseBatchTxnHere::Reply> ShareShard::decide(const CloseBatc
       reply.staged_records += range.last_offset - range.first_offset + 1;
   }
   auto outcome = Outcome<CloseBatchTxnHere::Reply>::answer(reply);
+  if (base::planted(base::PlantedBug::kStageAfterClosing)) return outcome;
   outcome.effects.push_back(
       GuardsVoidedEffect{OwnerId{ProducerId(-1), op.id.group_id, op.id.transaction_id}});
   return outcome;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "broker/base/planted_bug.h"
 #include "broker/share/share_shard.h"
 
 namespace ackord::share {
@@ -16,6 +17,12 @@ PartitionError failure(ErrorCode code, std::string why) { return {code, std::mov
 // (1.3).
 bool dooms(ErrorCode code) {
   return code == ErrorCode::INVALID_RECORD_STATE || code == ErrorCode::INVALID_REQUEST;
+}
+
+// Under way twice: `last` is the producer's last epoch here.
+bool is_repeat(const log::EndMarker& marker, int16_t last) {
+  if (base::planted(base::PlantedBug::kMarkerEqualEpoch)) return false;
+  return marker.transaction_version >= 2 && last >= 0 && marker.producer.epoch == last;
 }
 
 }  // namespace
@@ -43,6 +50,7 @@ int16_t ShareShard::last_epoch_of(ProducerId id,
 
 PartitionError ShareShard::check_guard(const Guard& guard, const OwnerId& owner,
                                        io::Now now) const {
+  if (base::planted(base::PlantedBug::kNoGuard)) return {};
   const auto at = soft_.guards.find(guard.token);
   if (at != soft_.guards.end() && guard.incarnation == config_.incarnation &&
       at->second.owner == owner && at->second.deadline_ms > now.steady_ms) {
@@ -176,7 +184,7 @@ bool ShareShard::would_tear(const Marker& op) const {
 PartitionError ShareShard::check_marker(const Marker& op) const {
   const log::EndMarker& marker = op.marker;
   const int16_t last = last_epoch_of(marker.producer.id, op.producer);
-  const bool repeat = marker.transaction_version >= 2 && last >= 0 && marker.producer.epoch == last;
+  const bool repeat = is_repeat(marker, last);
   if (marker.producer.epoch < last || (repeat && has_staged(marker.producer.id))) {
     return failure(ErrorCode::INVALID_PRODUCER_EPOCH,
                    "The marker's epoch is not above the producer's last one.");
@@ -191,9 +199,7 @@ PartitionError ShareShard::check_marker(const Marker& op) const {
 ShareShard::Outcome<Marker::Reply> ShareShard::decide(const Marker& op, io::Now) const {
   const ProducerId id = op.marker.producer.id;
   Marker::Reply reply{check_marker(op), 0};
-  const int16_t last = last_epoch_of(id, op.producer);
-  const bool repeat =
-      op.marker.transaction_version >= 2 && last >= 0 && op.marker.producer.epoch == last;
+  const bool repeat = is_repeat(op.marker, last_epoch_of(id, op.producer));
   if (reply.error.ok() && !repeat && op.from_the_wire && would_tear(op)) {
     reply.error = failure(ErrorCode::INVALID_TXN_STATE, "The transaction is open.");
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "broker/base/logging.h"
+#include "broker/base/planted_bug.h"
 
 namespace ackord::txn {
 namespace {
@@ -116,6 +117,10 @@ io::Task<ErrorCode> CoordinatorCore::doom(Doom op) {
 io::Task<EndTxnReply> CoordinatorCore::end_txn(EndTxn op) {
   for (;;) {
     op.transaction_version = transaction_version();
+    if (base::planted(base::PlantedBug::kMarkerBeforeDurable)) {
+      Result<EndTxn::Reply> early = runner_.run_without_waiting(op);
+      if (early && early->prepared) start_completing(std::move(*early->prepared));
+    }
     auto running = runner_.run(op);
     Result<EndTxn::Reply> reply = co_await std::move(running);
     if (!reply) co_return EndTxnReply{reply.error().code, {}};

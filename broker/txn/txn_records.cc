@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "broker/base/planted_bug.h"
 #include "protocol/generated/transaction_log_key.h"
 #include "protocol/generated/transaction_log_value.h"
 #include "protocol/wire/reader.h"
@@ -31,7 +32,8 @@ TransactionLogValue to_value(const Transaction& transaction) {
   value.transaction_last_update_timestamp_ms = transaction.last_update_ms;
   value.transaction_start_timestamp_ms = transaction.start_ms;
   value.client_transaction_version = transaction.client_transaction_version;
-  value.abort_only = transaction.abort_only;
+  value.abort_only =
+      transaction.abort_only && !base::planted(base::PlantedBug::kAbortOnlyNotLogged);
   if (transaction.state == TxnState::kEmpty) {
     value.transaction_partitions.reset();
     return value;
