@@ -13,15 +13,17 @@ size_t Ledger::produced_in(int32_t partition) const {
                                            produced_.lower_bound({partition + 1, 0})));
 }
 
-void Ledger::delivered(SourceRecord record, std::string text, int16_t delivery_count,
-                       const std::string& member) {
-  if (final_.contains(record))
+void Ledger::delivered(const std::string& group, SourceRecord record, std::string text,
+                       int16_t delivery_count, const std::string& member) {
+  Group& mine = groups_[group];
+  if (mine.final_ones.contains(record))
     finding("I3: " + record.text() + " is final and was delivered again to " + member);
-  if (delivery_count >= kNearTheLimit) given_up_.insert(record);
-  const auto [known, first] = delivered_.emplace(record, text);
-  if (!first) ++redeliveries;
+  if (delivery_count >= kNearTheLimit) mine.given_up.insert(record);
+  if (delivery_count > 1) ++redeliveries;
+  const auto known = delivered_.emplace(record, text).first;
   if (known->second != text)
-    finding(record.text() + " was delivered as '" + known->second + "' and as '" + text + "'");
+    finding("I7: " + record.text() + " was delivered as '" + known->second + "' and as '" + text +
+            "'");
 }
 
 void Ledger::note(int64_t at_us, const std::string& who, const std::string& what) {
@@ -29,29 +31,44 @@ void Ledger::note(int64_t at_us, const std::string& who, const std::string& what
                    who + ": " + what);
 }
 
-void Ledger::settled(const std::vector<SourceRecord>& records) {
+void Ledger::settled(const std::string& group, const Records& records) {
   for (const SourceRecord& record : records) {
-    if (!final_.insert(record).second) finding("I1: " + record.text() + " was settled twice");
+    if (!groups_[group].final_ones.insert(record).second)
+      finding("I1: " + record.text() + " was settled twice in " + group);
   }
 }
 
-void Ledger::check() {
+void Ledger::undecided(const std::string& group, const Records& records) {
+  groups_[group].undecided.insert(records.begin(), records.end());
+}
+
+void Ledger::check(const std::string& group) {
+  for (const auto& [name, one] : groups_) {
+    for (const auto& [record, text] : produced_) {
+      if (one.final_ones.contains(record) || one.undecided.contains(record) ||
+          one.given_up.contains(record))
+        continue;
+      finding("I2: " + record.text() + " is done with in " + name + ", and nobody decided that");
+    }
+  }
+  const std::set<SourceRecord>& given_up = groups_[group].given_up;
   for (const auto& [record, text] : produced_) {
     const auto at = outputs_.find(record);
     const int times = at == outputs_.end() ? 0 : at->second;
     const int expected = is_rejected(record) ? 0 : 1;
-    if (times == expected || (times == 0 && given_up_.contains(record))) continue;
+    if (times == expected || (times == 0 && given_up.contains(record))) continue;
     finding("I5: " + record.text() + (expected == 1 ? " (accepted)" : " (rejected)") +
-            " is in the output " + std::to_string(times) + " times");
+            " is in the outputs " + std::to_string(times) + " times");
   }
   for (const auto& [record, times] : outputs_) {
     if (!produced_.contains(record))
-      finding("I5: the output has " + record.text() + ", which was never produced");
+      finding("I5: the outputs have " + record.text() + ", which was never produced");
   }
   for (const auto& [record, text] : delivered_) {
     const auto at = produced_.find(record);
     if (at == produced_.end() || at->second != text)
-      finding(record.text() + " was delivered as '" + text + "', which the topic does not hold");
+      finding("I7: " + record.text() + " was delivered as '" + text +
+              "', which the topic does not hold");
   }
 }
 

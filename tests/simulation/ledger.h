@@ -29,22 +29,28 @@ bool is_rejected(const SourceRecord& record);
 
 class Ledger {
  public:
+  using Records = std::vector<SourceRecord>;
+
   // What the source topic holds at the end.
   void produced(SourceRecord record, std::string text) { produced_[record] = std::move(text); }
-  // A consumer was handed the record. I3: never one whose acknowledgement is final.
-  void delivered(SourceRecord record, std::string text, int16_t delivery_count,
-                 const std::string& member);
-  // A commit, or a plain acknowledgement, was answered: these are final from now on.
-  void settled(const std::vector<SourceRecord>& records);
-  // What a read_committed consumer of the output finds.
+  // A consumer of the group was handed the record. I3: never one whose acknowledgement is final.
+  void delivered(const std::string& group, SourceRecord record, std::string text,
+                 int16_t delivery_count, const std::string& member);
+  // A commit, or a plain acknowledgement, was answered, or the sink of a prepared batch transaction
+  // is durable: these are final from now on.
+  void settled(const std::string& group, const Records& records);
+  // Whoever was to decide has not learned what became of these: they may be final or not.
+  void undecided(const std::string& group, const Records& records);
+  // What a read_committed consumer of the output finds, or a reader of the sink.
   void output(SourceRecord record) { ++outputs_[record]; }
   void finding(std::string text) { findings_.push_back(std::move(text)); }
   // One line of the run's story; kept for the report of a run that fails.
   void note(int64_t at_us, const std::string& who, const std::string& what);
 
-  // At the end: I5, each accepted record exactly once in the output, each rejected one never; and
-  // whatever was handed out is what the source topic holds.
-  void check();
+  // At the end, when no group has a lag. I2: what is done with, somebody has decided. I5: of the
+  // job's group (`group`), each accepted record is exactly once in the outputs, each rejected one
+  // never. And whatever was handed out is what the source topic holds.
+  void check(const std::string& group);
   const std::vector<std::string>& findings() const { return findings_; }
   const std::vector<std::string>& story() const { return story_; }
   size_t produced_count() const { return produced_.size(); }
@@ -53,13 +59,20 @@ class Ledger {
   // For the summary of a run.
   int commits = 0;
   int aborts = 0;
+  int batch_commits = 0;
+  int batch_aborts = 0;
   int fenced = 0;
   int redeliveries = 0;
 
  private:
+  struct Group {
+    std::set<SourceRecord> final_ones;
+    std::set<SourceRecord> undecided;
+    std::set<SourceRecord> given_up;  // perhaps
+  };
+
   std::map<SourceRecord, std::string> produced_;
-  std::set<SourceRecord> final_;
-  std::set<SourceRecord> given_up_;  // perhaps
+  std::map<std::string, Group> groups_;
   std::map<SourceRecord, std::string> delivered_;
   std::map<SourceRecord, int> outputs_;
   std::vector<std::string> findings_;

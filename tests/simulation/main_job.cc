@@ -20,6 +20,8 @@
 #include "protocol/record_batch/batch_builder.h"
 #include "protocol/record_batch/record_reader.h"
 #include "tests/simulation/record_texts.h"
+#include "tests/simulation/sim_batch_engine.h"
+#include "tests/simulation/sim_plain_consumer.h"
 #include "tests/simulation/sim_worker.h"
 
 namespace ackord::simulation {
@@ -29,29 +31,29 @@ constexpr int kRecords = 24;
 constexpr uint64_t kStepsLimit = 200'000;
 constexpr int8_t kGroupResource = 32;
 constexpr int8_t kTxPending = 5;
+constexpr const char* kPlainGroup = "plain";
 
 class MainJob {
  public:
   explicit MainJob(World& world)
-      : world_(world), random_(world.scheduler.random), connection_(world.network, "job") {}
+      : world_(world),
+        random_(world.scheduler.random),
+        connection_(world.network, "job"),
+        sink_(world) {}
 
   io::Task<void> run() {
     auto setting_up = set_up();
     co_await std::move(setting_up);
-    std::vector<std::unique_ptr<SimWorker>> workers;
-    for (int i = 0; i < 2; ++i) workers.push_back(make_worker(i, i == 0));
-    workers.push_back(make_plain_worker());
-    for (auto& worker : workers) start(*worker);
+    start_clients();
     auto producing = produce_lines();
     co_await std::move(producing);
     bool replaced = false;
     while (true) {
       auto sleeping = sleep(250);
       co_await std::move(sleeping);
-      if (!replaced && workers[0]->asleep()) {
+      if (!replaced && !workers_.empty() && workers_[0]->asleep()) {
         replaced = true;
-        workers.push_back(make_worker(0, false));
-        start(*workers.back());
+        add_worker(0, false);
       }
       auto asking = lag();
       const int64_t left = co_await std::move(asking);
@@ -67,28 +69,43 @@ class MainJob {
   }
 
  private:
-  std::unique_ptr<SimWorker> make_worker(int slot, bool sleeps) {
+  // Not everybody takes part in every run: fewer get in each other's way more often.
+  void start_clients() {
+    const uint64_t mix = random_.below(4);
+    const bool engine = mix != 0;
+    const bool twins = mix != 3;
+    if (twins) add_worker(0, true);
+    if (mix != 2) add_worker(1, false);
+    if (engine) {
+      engine_ = std::make_unique<SimBatchEngine>(world_, sink_, lines_);
+      start(engine_->run(stop_));
+    }
+    using Habit = SimPlainConsumer::Habit;
+    plain_ = std::make_unique<SimPlainConsumer>(world_, "plain", kGroup, Habit::kRejects, lines_);
+    start(plain_->run(stop_));
+    if (!random_.chance(0.3)) return;
+    groups_.push_back(kPlainGroup);
+    bystander_ = std::make_unique<SimPlainConsumer>(world_, "bystander", kPlainGroup,
+                                                    Habit::kAccepts, lines_);
+    start(bystander_->run(stop_));
+  }
+  void add_worker(int slot, bool sleeps) {
     SimWorker::Options options;
     options.name = "worker-" + std::to_string(slot) + (slot == 0 && !sleeps ? "b" : "");
     options.transactional_id = "txn-" + std::to_string(slot);
     options.transaction_version_2 = versions_[slot];
     options.sleeps_once = sleeps;
     options.has_twin = slot == 0;
-    return std::make_unique<SimWorker>(world_, std::move(options), lines_);
+    options.through_library = through_library_[slot];
+    workers_.push_back(std::make_unique<SimWorker>(world_, std::move(options), lines_));
+    start(workers_.back()->run(stop_));
   }
-  std::unique_ptr<SimWorker> make_plain_worker() {
-    SimWorker::Options options;
-    options.name = "plain";
-    options.plain = true;
-    return std::make_unique<SimWorker>(world_, std::move(options), lines_);
-  }
-  void start(SimWorker& worker) {
+  void start(io::Task<void> client) {
     ++running_;
-    io::spawn(world_.clients, work(worker));
+    io::spawn(world_.clients, work(std::move(client)));
   }
-  io::Task<void> work(SimWorker& worker) {
-    auto working = worker.run(stop_);
-    co_await std::move(working);
+  io::Task<void> work(io::Task<void> client) {
+    co_await std::move(client);
     --running_;
   }
   io::Task<void> sleep(int64_t ms) {
@@ -113,7 +130,8 @@ class MainJob {
   template <class Request, class Response, class Good>
   io::Task<Response> until(Request request, int16_t version, Good good) {
     while (true) {
-      auto calling = connection_.call<Request, Response>(Request(request), version);
+      auto calling =
+          connection_.call<Request, Response>(Request(request), version, Repeats::kNever);
       std::optional<Response> response = co_await std::move(calling);
       if (response && good(*response)) co_return std::move(*response);
       auto sleeping = sleep(static_cast<int64_t>(random_.below(300)));
@@ -125,7 +143,14 @@ class MainJob {
   SimRandom& random_;
   SimConnection connection_;
   Uuid lines_;
+  SimSink sink_;
+  std::vector<std::unique_ptr<SimWorker>> workers_;
+  std::unique_ptr<SimPlainConsumer> plain_;
+  std::unique_ptr<SimPlainConsumer> bystander_;
+  std::unique_ptr<SimBatchEngine> engine_;
+  std::vector<std::string> groups_{kGroup};
   bool versions_[2] = {random_.chance(0.5), random_.chance(0.5)};
+  bool through_library_[2] = {random_.chance(0.4), random_.chance(0.4)};
   bool stop_ = false;
   int lines_made_ = 0;
   int running_ = 0;
@@ -158,21 +183,24 @@ io::Task<void> MainJob::set_up() {
   const protocol::MetadataResponse described = co_await std::move(describing);
   lines_ = described.topics[0].topic_id;
   protocol::IncrementalAlterConfigsRequest configs;
-  auto& resource = configs.resources.emplace_back();
-  resource.resource_type = kGroupResource;
-  resource.resource_name = String(kGroup);
-  const auto set = [&resource](const char* name, const char* value) {
-    auto& config = resource.configs.emplace_back();
-    config.name = String(name);
-    config.value = String(value);
-  };
-  set("share.auto.offset.reset", "earliest");
-  set("share.record.lock.duration.ms", "15000");
-  set("share.delivery.count.limit", std::to_string(kDeliveryCountLimit).c_str());
+  for (const char* group : {kGroup, kPlainGroup}) {
+    auto& resource = configs.resources.emplace_back();
+    resource.resource_type = kGroupResource;
+    resource.resource_name = String(group);
+    const auto set = [&resource](const char* name, const char* value) {
+      auto& config = resource.configs.emplace_back();
+      config.name = String(name);
+      config.value = String(value);
+    };
+    set("share.auto.offset.reset", "earliest");
+    set("share.record.lock.duration.ms", "15000");
+    set("share.delivery.count.limit", std::to_string(kDeliveryCountLimit).c_str());
+  }
   auto altering =
       until<protocol::IncrementalAlterConfigsRequest, protocol::IncrementalAlterConfigsResponse>(
           std::move(configs), 1, [](const protocol::IncrementalAlterConfigsResponse& response) {
-            return response.responses[0].error_code == ErrorCode::NONE;
+            return response.responses[0].error_code == ErrorCode::NONE &&
+                   response.responses[1].error_code == ErrorCode::NONE;
           });
   (void)co_await std::move(altering);
   protocol::FindCoordinatorRequest find;
@@ -204,9 +232,9 @@ io::Task<void> MainJob::produce_lines() {
     topic.name = TopicName(kLines);
     auto& data = topic.partition_data.emplace_back();
     data.index = partition;
-    data.records = Records::view(batch);
+    data.records = ackord::Records::view(batch);
     auto calling = connection_.call<protocol::ProduceRequest, protocol::ProduceResponse>(
-        std::move(request), 11);
+        std::move(request), 11, Repeats::kNever);
     const auto response = co_await std::move(calling);
     // Without an answer it may have been stored or not: what is in the topic is found out below.
     if (response && response->responses[0].partition_responses[0].error_code == ErrorCode::NONE)
@@ -258,28 +286,34 @@ io::Task<void> MainJob::read_lines(int32_t partition) {
   } while (next < end);
 }
 
+// Of all groups; -1: not known.
 io::Task<int64_t> MainJob::lag() {
   protocol::DescribeShareGroupOffsetsRequest request;
-  auto& group = request.groups.emplace_back();
-  group.group_id = GroupId(kGroup);
-  group.topics.emplace();
-  auto& topic = group.topics->emplace_back();
-  topic.topic_name = TopicName(kLines);
-  for (int32_t i = 0; i < kPartitions; ++i) topic.partitions.push_back(i);
+  for (const std::string& name : groups_) {
+    auto& group = request.groups.emplace_back();
+    group.group_id = GroupId(name);
+    group.topics.emplace();
+    auto& topic = group.topics->emplace_back();
+    topic.topic_name = TopicName(kLines);
+    for (int32_t i = 0; i < kPartitions; ++i) topic.partitions.push_back(i);
+  }
   auto calling =
       connection_.call<protocol::DescribeShareGroupOffsetsRequest,
                        protocol::DescribeShareGroupOffsetsResponse>(std::move(request), 1);
   const auto response = co_await std::move(calling);
-  if (!response || response->groups.empty() || response->groups[0].error_code != ErrorCode::NONE)
-    co_return -1;
+  if (!response || response->groups.size() != groups_.size()) co_return -1;
   int64_t total = 0;
-  for (const auto& one : response->groups[0].topics) {
-    for (const auto& partition : one.partitions) {
-      if (partition.error_code != ErrorCode::NONE) co_return -1;
-      // Of a partition that never had a record there is no start offset, and so no lag.
-      if (partition.lag < 0 && world_.ledger.produced_in(partition.partition_index) == 0) continue;
-      if (partition.lag < 0) co_return -1;
-      total += partition.lag;
+  for (const auto& group : response->groups) {
+    if (group.error_code != ErrorCode::NONE) co_return -1;
+    for (const auto& one : group.topics) {
+      for (const auto& partition : one.partitions) {
+        if (partition.error_code != ErrorCode::NONE) co_return -1;
+        // Of a partition that never had a record there is no start offset, and so no lag.
+        if (partition.lag < 0 && world_.ledger.produced_in(partition.partition_index) == 0)
+          continue;
+        if (partition.lag < 0) co_return -1;
+        total += partition.lag;
+      }
     }
   }
   co_return total;
@@ -323,7 +357,10 @@ io::Task<void> MainJob::check() {
     auto reading = read_outputs(partition);
     co_await std::move(reading);
   }
-  world_.ledger.check();
+  for (const auto& [id, records] : sink_.shown()) {
+    for (const SourceRecord& record : records) world_.ledger.output(record);
+  }
+  world_.ledger.check(kGroup);
 }
 
 io::Task<void> MainJob::read_outputs(int32_t partition) {

@@ -5,9 +5,6 @@
 namespace ackord::simulation {
 namespace {
 
-// The wall clock of every run starts here.
-constexpr TimeMs kWallStartMs = 1'800'000'000'000;
-
 // How often, in a calm run and in a wild one, a core is held up before its next piece of work, and
 // for how long at most.
 constexpr double kStallChances[] = {0, 0.005, 0.05};
@@ -58,7 +55,7 @@ SimClock::~SimClock() {
 
 io::Now SimClock::now() const {
   const int64_t ms = scheduler_.now_us() / 1000;
-  return {kWallStartMs + ms, ms};
+  return {scheduler_.wall_ms_ + ms, ms};
 }
 
 io::Clock::TimerId SimClock::call_at(int64_t deadline_ms, std::function<void()> work) {

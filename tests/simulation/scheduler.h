@@ -88,6 +88,13 @@ class SimScheduler {
   // Runs `work` on `executor` after `delay_us`. The simulated disk and network use it.
   void after(int64_t delay_us, SimExecutor& executor, std::function<void()> work);
 
+  // Of every clock: somebody has set the machine's. Steady time goes on as it did.
+  void jump_wall(int64_t by_ms) {
+    wall_ms_ += by_ms;
+    ++jumps_;
+  }
+  int jumps() const { return jumps_; }
+
   SimRandom random;
 
  private:
@@ -110,6 +117,8 @@ class SimScheduler {
   uint64_t last_timer_ = 0;
   uint64_t steps_ = 0;
   int64_t now_us_ = 1'000'000;
+  int64_t wall_ms_ = 1'800'000'000'000;  // when steady time is 0
+  int jumps_ = 0;
   double stall_chance_ = 0;
 };
 

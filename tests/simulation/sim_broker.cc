@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "broker/main/assembly.h"
+
 namespace ackord::simulation {
 namespace {
 

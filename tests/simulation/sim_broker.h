@@ -10,9 +10,15 @@
 #include <span>
 #include <vector>
 
-#include "broker/main/assembly.h"
+#include "broker/io/task.h"
+#include "broker/log/types.h"
+#include "broker/metadata/configs.h"
 #include "tests/simulation/scheduler.h"
 #include "tests/simulation/sim_disk.h"
+
+namespace ackord::api {
+struct Client;
+}
 
 namespace ackord::simulation {
 

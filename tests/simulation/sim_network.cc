@@ -12,6 +12,7 @@ struct SimNetwork::Await {
 namespace {
 
 constexpr double kLossChance = 0.007;
+constexpr double kRepeatChance = 0.01;
 
 }  // namespace
 
@@ -37,8 +38,10 @@ void SimNetwork::broker_died() {
 }
 
 io::Task<std::optional<std::vector<std::byte>>> SimNetwork::exchange(
-    std::shared_ptr<api::Client> client, uint64_t life, std::vector<std::byte> frame) {
+    std::shared_ptr<api::Client> client, uint64_t life, std::vector<std::byte> frame,
+    bool repeats) {
   if (broker_ == nullptr || life != life_) co_return std::nullopt;
+  if (repeats && scheduler_.random.chance(kRepeatChance)) repeat_later(frame);
   const uint64_t id = ++calls_;
   auto pending = std::make_shared<Pending>();
   pending_.emplace(id, pending);
@@ -69,6 +72,20 @@ io::Task<std::optional<std::vector<std::byte>>> SimNetwork::exchange(
   Await await{pending};
   co_await await;
   co_return std::move(pending->frame);
+}
+
+void SimNetwork::repeat_later(std::vector<std::byte> frame) {
+  SimRandom& random = scheduler_.random;
+  const auto delay =
+      static_cast<int64_t>(random.chance(0.5) ? random.below(3'000) : random.below(10'000'000));
+  scheduler_.after(delay, clients_, [this, frame = std::move(frame)]() mutable {
+    if (broker_ == nullptr) return;
+    std::shared_ptr<api::Client> client = broker_->connect();
+    broker_->receive(client, std::move(frame),
+                     [this, client, life = life_](std::optional<std::vector<std::byte>>) {
+                       disconnect(client, life);
+                     });
+  });
 }
 
 void SimNetwork::disconnect(const std::shared_ptr<api::Client>& client, uint64_t life) {

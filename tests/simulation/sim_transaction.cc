@@ -1,5 +1,4 @@
 // The transactional half of SimWorker: what it sends in a transaction, and to the coordinator.
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -19,36 +18,8 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 
 }  // namespace
 
-// The state partitions join, and the start of the transaction comes back.
-io::Task<SimWorker::Step> SimWorker::begin() {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    protocol::AddShareAcksToTxnRequest request;
-    request.transactional_id = TransactionalId(options_.transactional_id);
-    request.producer_id = producer_id_;
-    request.producer_epoch = producer_epoch_;
-    request.group_id = GroupId(kGroup);
-    auto& topic = request.topics.emplace_back();
-    topic.topic_id = lines_;
-    for (int32_t i = 0; i < kPartitions; ++i) topic.partitions.push_back(i);
-    auto calling =
-        connection_.call<protocol::AddShareAcksToTxnRequest, protocol::AddShareAcksToTxnResponse>(
-            std::move(request), 0);
-    const auto response = co_await std::move(calling);
-    if (response && response->error_code == ErrorCode::NONE) {
-      start_ms_ = response->transaction_start_time_ms;
-      note("begins at " + std::to_string(start_ms_));
-      co_return Step::kDone;
-    }
-    if (response && is_fence(response->error_code)) co_return Step::kFenced;
-    if (response && !is_worth_a_retry(response->error_code)) co_return Step::kAbort;
-    auto thinking = think(300);
-    co_await std::move(thinking);
-  }
-  co_return Step::kAbort;
-}
-
-io::Task<SimWorker::Step> SimWorker::produce_all(const std::vector<SourceRecord>& records) {
-  std::map<int32_t, std::vector<SourceRecord>> by_partition;
+io::Task<SimWorker::Step> SimWorker::produce_all(const Records& records) {
+  std::map<int32_t, Records> by_partition;
   for (const SourceRecord& record : records) {
     if (!is_rejected(record)) by_partition[record.partition % kPartitions].push_back(record);
   }
@@ -87,7 +58,8 @@ io::Task<SimWorker::Step> SimWorker::add_partition(int32_t partition) {
   co_return Step::kAbort;
 }
 
-io::Task<SimWorker::Step> SimWorker::produce(int32_t partition, std::vector<SourceRecord> records) {
+io::Task<SimWorker::Step> SimWorker::produce(int32_t partition, Records records) {
+  producer_added_ = true;
   if (!options_.transaction_version_2) {
     auto adding = add_partition(partition);
     const Step added = co_await std::move(adding);
@@ -134,50 +106,46 @@ io::Task<SimWorker::Step> SimWorker::produce(int32_t partition, std::vector<Sour
   co_return Step::kAbort;
 }
 
-protocol::TxnShareAcknowledgeRequest SimWorker::stage_request(
-    const std::vector<SourceRecord>& records) const {
+protocol::TxnShareAcknowledgeRequest SimWorker::stage_request(const Records& records) const {
   protocol::TxnShareAcknowledgeRequest request;
   request.transactional_id = TransactionalId(options_.transactional_id);
   request.group_id = GroupId(kGroup);
-  request.producer_id = producer_id_;
-  request.producer_epoch = producer_epoch_;
-  request.member_id = String(member_);
-  request.member_epoch = member_epoch_;
+  request.producer_id = stages_as_.id;
+  request.producer_epoch = stages_as_.epoch;
+  request.member_id = String(consumer_.member());
+  request.member_epoch = consumer_.member_epoch();
   request.transaction_start_time_ms = start_ms_;
-  auto& topic = request.topics.emplace_back();
-  topic.topic_id = lines_;
-  std::map<int32_t, std::vector<SourceRecord>> by_partition;
-  for (const SourceRecord& record : records) by_partition[record.partition].push_back(record);
-  for (auto& [index, mine] : by_partition) {
-    std::sort(mine.begin(), mine.end());
-    auto& partition = topic.partitions.emplace_back();
-    partition.partition_index = index;
-    for (const SourceRecord& record : mine) {
-      auto& batch = partition.acknowledgement_batches.emplace_back();
-      batch.first_offset = batch.last_offset = record.offset;
-      batch.acknowledge_types.push_back(is_rejected(record) ? 3 : 1);
-    }
-  }
+  fill_acknowledgements(records, lines_, verdict_on, request);
   return request;
 }
 
 // The same request again, on its own connection, perhaps long after the transaction has ended.
-io::Task<void> SimWorker::send_later(protocol::TxnShareAcknowledgeRequest request,
-                                     int64_t delay_ms) {
+io::Task<void> SimWorker::send_later(protocol::TxnShareAcknowledgeRequest request, int64_t delay_ms,
+                                     std::shared_ptr<const bool> ended) {
   io::SleepUntil sleep(world_.clock, world_.clock.now().steady_ms + delay_ms);
   co_await sleep;
+  const bool too_late = *ended;
   SimConnection connection(world_.network, options_.name + "-late");
   auto calling =
       connection.call<protocol::TxnShareAcknowledgeRequest, protocol::TxnShareAcknowledgeResponse>(
           std::move(request), 0);
-  (void)co_await std::move(calling);
+  const auto response = co_await std::move(calling);
+  if (!response || !too_late) co_return;
+  bool joined = response->error_code == ErrorCode::NONE;
+  for (const auto& topic : response->responses) {
+    for (const auto& partition : topic.partitions)
+      joined = joined && partition.error_code == ErrorCode::NONE;
+  }
+  if (joined)
+    world_.ledger.finding("I8: a stage of " + options_.name +
+                          " was accepted after its transaction had ended");
 }
 
 io::Task<SimWorker::Step> SimWorker::stage(const Records& records) {
   if (random_.chance(0.2)) {
     const auto delay_ms =
         static_cast<int64_t>(random_.chance(0.5) ? random_.below(3) : random_.below(20000));
-    io::spawn(world_.clients, send_later(stage_request(records), delay_ms));
+    io::spawn(world_.clients, send_later(stage_request(records), delay_ms, ended_));
   }
   const bool malformed = random_.chance(0.03);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -199,7 +167,8 @@ io::Task<SimWorker::Step> SimWorker::stage(const Records& records) {
       // The broker waits 100 ms for the transaction before; what it refuses sooner, it refuses for
       // a guard that it has taken too early.
       const bool quick = world_.clock.now().steady_ms - began_ms < 100;
-      if (stage_is_first_ && attempt == 0 && !retry && quick)
+      const bool in_time = jumps_ == world_.scheduler.jumps();
+      if (stage_is_first_ && attempt == 0 && !retry && quick && in_time)
         world_.ledger.finding("1.1: the first stage of a transaction was refused");
     }
     stage_is_first_ = false;
@@ -247,6 +216,10 @@ io::Task<void> SimWorker::repeat_markers(log::EndMarker marker, int64_t delay_ms
 }
 
 io::Task<SimWorker::Step> SimWorker::end(bool commit) {
+  if (options_.through_library && !producer_added_) {
+    note(std::string(commit ? "commit" : "abort") + ": the producer has nothing to end");
+    co_return commit ? Step::kDone : Step::kAbort;
+  }
   while (true) {
     protocol::EndTxnRequest request;
     request.transactional_id = TransactionalId(options_.transactional_id);
@@ -259,7 +232,10 @@ io::Task<SimWorker::Step> SimWorker::end(bool commit) {
     const auto response = co_await std::move(calling);
     const ErrorCode code = response ? response->error_code : ErrorCode::REQUEST_TIMED_OUT;
     note(std::string(commit ? "commit: " : "abort: ") + std::string(name_of(code)));
+    // A passing error may come after the decision was written.
+    if (commit && is_worth_a_retry(code)) commit_unanswered_ = true;
     if (code == ErrorCode::NONE) {
+      *ended_ = true;
       if (options_.transaction_version_2) {
         const bool same_id = response->producer_id == producer_id_;
         producer_id_ = response->producer_id;

@@ -1,10 +1,9 @@
 #include "tests/simulation/sim_worker.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
-#include "tests/simulation/record_texts.h"
+#include "broker/base/planted_bug.h"
 
 namespace ackord::simulation {
 namespace {
@@ -12,12 +11,6 @@ namespace {
 constexpr int32_t kTransactionTimeoutMs = 20000;
 // Longer than the shortest record lock (15 s) and the transaction's timeout together.
 constexpr int64_t kLongSleepMs = 40000;
-
-std::string list(const std::vector<SourceRecord>& records) {
-  std::string text;
-  for (const SourceRecord& record : records) text += " " + record.text();
-  return text;
-}
 
 std::string epoch_text(ProducerId id, int16_t epoch) {
   return "p" + std::to_string(id.value) + "e" + std::to_string(epoch);
@@ -30,8 +23,8 @@ SimWorker::SimWorker(World& world, Options options, Uuid lines)
       random_(world.scheduler.random),
       options_(std::move(options)),
       lines_(lines),
-      connection_(world.network, options_.name),
-      member_(random_.uuid().to_string()) {}
+      consumer_(world, options_.name, kGroup, lines),
+      connection_(consumer_.connection()) {}
 
 io::Task<void> SimWorker::think(int64_t up_to_ms) {
   const int64_t until = world_.clock.now().steady_ms +
@@ -42,7 +35,7 @@ io::Task<void> SimWorker::think(int64_t up_to_ms) {
 
 io::Task<void> SimWorker::run(const bool& stop) {
   while (!stop) {
-    if (!producer_ready_ && !options_.plain) {
+    if (!producer_ready_) {
       auto initialising = init_producer();
       const bool ready = co_await std::move(initialising);
       if (!ready) {
@@ -51,23 +44,18 @@ io::Task<void> SimWorker::run(const bool& stop) {
         continue;
       }
     }
-    auto beating = heartbeat();
+    auto beating = consumer_.heartbeat();
     const bool member = co_await std::move(beating);
     if (!member) {
       auto thinking = think(500);
       co_await std::move(thinking);
       continue;
     }
-    auto fetching = fetch();
+    auto fetching = consumer_.fetch();
     Records records = co_await std::move(fetching);
     if (records.empty()) {
       auto thinking = think(300);
       co_await std::move(thinking);
-      continue;
-    }
-    if (options_.plain) {
-      auto acknowledging = acknowledge_plainly(std::move(records));
-      co_await std::move(acknowledging);
       continue;
     }
     auto working = transaction(std::move(records));
@@ -80,43 +68,6 @@ io::Task<void> SimWorker::run(const bool& stop) {
       producer_ready_ = false;
     }
   }
-}
-
-// Releasing raises delivery counts, so it does little, with long pauses.
-io::Task<void> SimWorker::acknowledge_plainly(Records records) {
-  protocol::ShareAcknowledgeRequest request;
-  request.group_id = GroupId(kGroup);
-  request.member_id = String(member_);
-  request.share_session_epoch = session_epoch_;
-  auto& topic = request.topics.emplace_back();
-  topic.topic_id = lines_;
-  std::map<int32_t, Records> rejected;
-  for (const SourceRecord& record : records) {
-    if (topic.partitions.empty() || topic.partitions.back().partition_index != record.partition)
-      topic.partitions.emplace_back().partition_index = record.partition;
-    auto& batch = topic.partitions.back().acknowledgement_batches.emplace_back();
-    batch.first_offset = batch.last_offset = record.offset;
-    batch.acknowledge_types.push_back(is_rejected(record) ? 3 : 2);
-    if (is_rejected(record)) rejected[record.partition].push_back(record);
-  }
-  auto calling =
-      connection_.call<protocol::ShareAcknowledgeRequest, protocol::ShareAcknowledgeResponse>(
-          std::move(request), 2);
-  const auto response = co_await std::move(calling);
-  if (!response || response->error_code != ErrorCode::NONE) {
-    session_epoch_ = 0;
-  } else {
-    ++session_epoch_;
-    for (const auto& one : response->responses) {
-      for (const auto& partition : one.partitions) {
-        if (partition.error_code != ErrorCode::NONE) continue;
-        world_.ledger.settled(rejected[partition.partition_index]);
-        note("rejected" + list(rejected[partition.partition_index]));
-      }
-    }
-  }
-  auto thinking = think(15000);
-  co_await std::move(thinking);
 }
 
 io::Task<bool> SimWorker::init_producer() {
@@ -136,84 +87,19 @@ io::Task<bool> SimWorker::init_producer() {
   co_return true;
 }
 
-io::Task<bool> SimWorker::heartbeat() {
-  protocol::ShareGroupHeartbeatRequest request;
-  request.group_id = GroupId(kGroup);
-  request.member_id = String(member_);
-  request.member_epoch = member_epoch_;
-  if (member_epoch_ == 0)
-    request.subscribed_topic_names = std::vector<TopicName>{TopicName(kLines)};
-  auto calling =
-      connection_.call<protocol::ShareGroupHeartbeatRequest, protocol::ShareGroupHeartbeatResponse>(
-          std::move(request), 1);
-  const auto response = co_await std::move(calling);
-  if (!response) co_return false;
-  if (response->error_code != ErrorCode::NONE) {
-    if (response->error_code == ErrorCode::UNKNOWN_MEMBER_ID ||
-        response->error_code == ErrorCode::FENCED_MEMBER_EPOCH) {
-      member_epoch_ = 0;
-    }
-    co_return false;
-  }
-  member_epoch_ = response->member_epoch;
-  co_return true;
-}
-
-io::Task<std::vector<SourceRecord>> SimWorker::fetch() {
-  protocol::ShareFetchRequest request;
-  request.group_id = GroupId(kGroup);
-  request.member_id = String(member_);
-  request.share_session_epoch = session_epoch_;
-  request.max_wait_ms = 200;
-  request.min_bytes = 1;
-  request.max_bytes = 1 << 20;
-  request.max_records = static_cast<int32_t>(1 + random_.below(6));
-  request.batch_size = request.max_records;
-  request.share_acquire_mode = static_cast<int8_t>(random_.below(2));
-  if (session_epoch_ == 0) {
-    protocol::ShareFetchRequest::FetchTopic topic;
-    topic.topic_id = lines_;
-    for (int32_t i = 0; i < kPartitions; ++i) topic.partitions.emplace_back().partition_index = i;
-    request.topics.push_back(std::move(topic));
-  }
-  auto calling = connection_.call<protocol::ShareFetchRequest, protocol::ShareFetchResponse>(
-      std::move(request), 2);
-  const auto response = co_await std::move(calling);
-  std::vector<SourceRecord> records;
-  std::string fetched;
-  if (!response || response->error_code != ErrorCode::NONE) {
-    note(std::string("fetch: ") +
-         (response ? std::string(name_of(response->error_code)) : "no answer"));
-    session_epoch_ = 0;
-    co_return records;
-  }
-  session_epoch_ = session_epoch_ == INT32_MAX ? 1 : session_epoch_ + 1;
-  for (const auto& topic : response->responses) {
-    for (const auto& partition : topic.partitions) {
-      std::map<int64_t, std::string> texts;
-      if (partition.records.size() != 0) texts = texts_of(partition.records.bytes());
-      for (const auto& range : partition.acquired_records) {
-        for (int64_t offset = range.first_offset; offset <= range.last_offset; ++offset) {
-          const SourceRecord record{partition.partition_index, offset};
-          world_.ledger.delivered(record, texts[offset], range.delivery_count, options_.name);
-          records.push_back(record);
-          fetched += " " + record.text() + "(" + std::to_string(range.delivery_count) + ")";
-        }
-      }
-    }
-  }
-  if (!records.empty()) note("fetched" + fetched);
-  co_return records;
-}
-
 io::Task<SimWorker::Step> SimWorker::transaction(Records records) {
   // One that it has not made up its mind about stays acquired, and out of the transaction.
   if (records.size() > 1 && random_.chance(0.2)) records.pop_back();
   // Under version 2 the epoch names the transaction, so that the stage itself may begin it.
-  const bool lazy = options_.transaction_version_2 && random_.chance(0.4);
+  const bool lazy =
+      options_.transaction_version_2 && !options_.through_library && random_.chance(0.4);
   careless_ = random_.chance(0.5);
   stage_is_first_ = lazy && !options_.has_twin;
+  jumps_ = world_.scheduler.jumps();
   start_ms_ = -1;
+  stages_as_ = {producer_id_, producer_epoch_};
+  producer_added_ = commit_unanswered_ = false;
+  ended_ = std::make_shared<bool>(false);
   Step step = Step::kDone;
   if (!lazy) {
     auto beginning = begin();
@@ -228,10 +114,8 @@ io::Task<SimWorker::Step> SimWorker::transaction(Records records) {
     step = co_await std::move(working);
   }
   if (step != Step::kFenced && options_.sleeps_once && !has_slept_ && random_.chance(0.4)) {
-    has_slept_ = asleep_ = true;
-    io::SleepUntil sleep(world_.clock, world_.clock.now().steady_ms + kLongSleepMs);
-    co_await sleep;
-    asleep_ = false;
+    auto sleeping = fall_asleep(kLongSleepMs);
+    co_await std::move(sleeping);
   }
   if (step == Step::kFenced) co_return step;
   const bool refused = step == Step::kRefused;
@@ -243,11 +127,21 @@ io::Task<SimWorker::Step> SimWorker::transaction(Records records) {
       world_.ledger.finding("all or nothing: " + options_.name +
                             " has committed, and a stage had failed for good");
     ++world_.ledger.commits;
-    world_.ledger.settled(records);
+    world_.ledger.settled(kGroup, records);
   } else if (step == Step::kAbort) {
     ++world_.ledger.aborts;
   }
+  if (step != Step::kDone && commit_unanswered_) world_.ledger.undecided(kGroup, records);
   co_return step;
+}
+
+io::Task<void> SimWorker::fall_asleep(int64_t up_to_ms) {
+  note("falls asleep");
+  has_slept_ = asleep_ = true;
+  auto sleeping = think(up_to_ms);
+  co_await std::move(sleeping);
+  asleep_ = false;
+  note("wakes up");
 }
 
 // A part of the records after the other, now and then.
@@ -266,8 +160,7 @@ io::Task<SimWorker::Step> SimWorker::work(const Records& records) {
     if (step == Step::kRefused && !careless_) co_return step;
     if (random_.chance(0.05)) {
       note("drops its session");
-      connection_.drop();
-      session_epoch_ = 0;
+      consumer_.drop();
     }
     if (random_.chance(0.08)) {
       auto thinking = think_too_long(records);
@@ -298,12 +191,15 @@ io::Task<SimWorker::Step> SimWorker::work_on(Records records, bool outputs_first
 io::Task<SimWorker::Step> SimWorker::think_too_long(const Records& held) {
   auto thinking = think(25000);
   co_await std::move(thinking);
-  auto fetching = fetch();
+  auto fetching = consumer_.fetch();
   const Records more = co_await std::move(fetching);
   const std::set<SourceRecord> known(held.begin(), held.end());
   for (const SourceRecord& record : more) {
     // The rule of the protocol's part 3: a second copy within the transaction leaves only abort.
-    if (known.contains(record)) co_return Step::kAbort;
+    if (!known.contains(record)) continue;
+    if (!base::planted(base::PlantedBug::kSecondCopyUsed)) co_return Step::kAbort;
+    auto working = work_on({record}, true);
+    (void)co_await std::move(working);
   }
   // The others stay acquired until their locks end: this transaction does not take them.
   co_return Step::kDone;
@@ -311,9 +207,9 @@ io::Task<SimWorker::Step> SimWorker::think_too_long(const Records& held) {
 
 // It gives the stage up before its answer, as after a timeout, and aborts.
 io::Task<SimWorker::Step> SimWorker::stage_and_abort(const Records& records) {
-  note("stages and does not wait:" + list(records));
+  note("stages and does not wait:" + list_of(records));
   io::spawn(world_.clients,
-            send_later(stage_request(records), static_cast<int64_t>(random_.below(3))));
+            send_later(stage_request(records), static_cast<int64_t>(random_.below(3)), ended_));
   auto thinking = think(4);
   co_await std::move(thinking);
   auto ending = end(false);

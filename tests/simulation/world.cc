@@ -11,6 +11,8 @@ constexpr uint64_t kMostCrashes = 3;
 constexpr uint64_t kCrashWithin = 4000;
 constexpr double kFailedDatasyncChance = 0.1;
 constexpr double kPowerLossChance = 0.7;
+constexpr double kClockJumpChance = 0.25;
+constexpr int64_t kFarthestJumpMs = 90'000;
 
 metadata::BrokerConfig small_broker() {
   metadata::BrokerConfig config;
@@ -22,6 +24,8 @@ metadata::BrokerConfig small_broker() {
   config.group_share_max_delivery_count_limit = 100;
   // Snapshots happen within a run.
   config.share_coordinator_snapshot_update_records_per_snapshot = 7;
+  // And so is the pruning of the state topic, which goes by them.
+  config.share_coordinator_state_topic_prune_interval_ms = 2'000;
   return config;
 }
 
@@ -32,6 +36,8 @@ World::World(uint64_t seed)
   cores_ = static_cast<int>(1 + scheduler.random.below(3));
   crashes_left_ = scheduler.random.below(kMostCrashes + 1);
   plan_crash();
+  if (scheduler.random.chance(kClockJumpChance))
+    clock_jumps_at_ = 1 + scheduler.random.below(kCrashWithin);
   start_broker();
 }
 
@@ -83,6 +89,33 @@ void World::crash() {
   });
 }
 
+void World::jump() {
+  const int64_t by_ms =
+      static_cast<int64_t>(scheduler.random.below(2 * kFarthestJumpMs)) - kFarthestJumpMs;
+  ledger.note(scheduler.now_us(), "clock", "jumps by " + std::to_string(by_ms) + " ms");
+  scheduler.jump_wall(by_ms);
+}
+
+namespace {
+
+struct Sleep {
+  SimScheduler& scheduler;
+  SimExecutor& executor;
+  int64_t duration_us;
+  bool await_ready() noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> caller) {
+    scheduler.after(duration_us, executor, [caller] { caller.resume(); });
+  }
+  void await_resume() noexcept {}
+};
+
+}  // namespace
+
+io::Task<void> World::sleep_us(int64_t duration_us) {
+  Sleep sleep{scheduler, clients, duration_us};
+  co_await sleep;
+}
+
 io::Task<void> World::finishing(io::Task<void> job, bool& finished) {
   co_await std::move(job);
   finished = true;
@@ -103,6 +136,7 @@ void World::run(io::Task<void> job, uint64_t steps_limit) {
       ledger.note(scheduler.now_us(), "disk", "fails");
       disk.fail_next_datasync();
     }
+    if (scheduler.steps() == clock_jumps_at_) jump();
     if (crash_at_ != 0 && scheduler.steps() >= crash_at_ && broker_) crash();
   }
 }

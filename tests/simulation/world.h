@@ -30,9 +30,11 @@ class World {
 
   // Runs `job` (a task of the clients' core) to its end, with up to three crashes on the way: the
   // power fails, or the process is killed and the page cache stays; now and then a datasync fails
-  // first, and the broker runs on without that log until somebody restarts it. A job that never
-  // ends is a finding.
+  // first, and the broker runs on without that log until somebody restarts it. The wall clock may
+  // jump meanwhile. A job that never ends is a finding.
   void run(io::Task<void> job, uint64_t steps_limit);
+  // Of the clients' core.
+  io::Task<void> sleep_us(int64_t duration_us);
 
   SimScheduler scheduler;
   SimDisk disk;
@@ -48,6 +50,7 @@ class World {
   void start_broker();
   void plan_crash();
   void crash();
+  void jump();
   static io::Task<void> finishing(io::Task<void> job, bool& finished);
 
   std::unique_ptr<SimBroker> broker_;
@@ -57,6 +60,7 @@ class World {
   uint64_t crashes_left_ = 0;
   uint64_t crash_at_ = 0;          // 0: none to come
   uint64_t fail_datasync_at_ = 0;  // 0: none fails before it
+  uint64_t clock_jumps_at_ = 0;    // 0: never
 };
 
 }  // namespace ackord::simulation
