@@ -40,7 +40,6 @@ class RecordReader {
 
  private:
   bool fail(const char* why);
-  bool read_headers(class Reader& in, Record& out);
 
   BatchHeader header_;
   std::span<const std::byte> left_;
