@@ -8,6 +8,8 @@
 #include "client/admin.h"
 #include "protocol/generated/delete_topics_request.h"
 #include "protocol/generated/delete_topics_response.h"
+#include "protocol/generated/list_offsets_request.h"
+#include "protocol/generated/list_offsets_response.h"
 #include "protocol/record_batch/batch_builder.h"
 #include "tools/bench/produce_work.h"
 
@@ -72,12 +74,27 @@ Topic Bench::create_topic(int32_t partitions) {
     const client::Topic* found = refreshed ? cluster_->topic(topic.name) : nullptr;
     if (found != nullptr && found->partitions.size() == static_cast<size_t>(partitions) &&
         std::ranges::all_of(found->partitions,
-                            [](const auto& one) { return one.leader.value >= 0; })) {
+                            [](const auto& one) { return one.leader.value >= 0; }) &&
+        answers_for(topic, deadline)) {
       topic.id = found->id;
       return topic;
     }
     if (!backoff.sleep(deadline)) throw BenchError("the topic has no leaders");
   }
+}
+
+// Metadata may name a leader before that one knows.
+bool Bench::answers_for(const Topic& topic, const client::Deadline& deadline) {
+  protocol::ListOffsetsRequest request;
+  auto& part = request.topics.emplace_back();
+  part.name = topic.name;
+  for (int32_t i = 0; i < topic.partitions; ++i) part.partitions.emplace_back().partition_index = i;
+  auto broker = cluster_->any_broker(deadline);
+  if (!broker) return false;
+  const auto answer = (*broker)->call<protocol::ListOffsetsResponse>(request, deadline);
+  return answer &&
+         std::ranges::all_of(answer->message.topics.at(0).partitions,
+                             [](const auto& one) { return one.error_code == ErrorCode::NONE; });
 }
 
 void Bench::configure_group(const std::string& group,

@@ -53,6 +53,8 @@ class Bench {
   void end(Report& report, Clock::time_point at = Clock::now()) const;
 
  private:
+  bool answers_for(const Topic& topic, const client::Deadline& deadline);
+
   Options options_;
   Target target_;
   asio::io_context context_;

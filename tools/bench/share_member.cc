@@ -10,6 +10,7 @@
 #include "protocol/generated/share_fetch_response.h"
 #include "protocol/generated/share_group_heartbeat_request.h"
 #include "protocol/generated/share_group_heartbeat_response.h"
+#include "tools/bench/coordinator.h"
 
 namespace ackord::bench {
 namespace {
@@ -44,6 +45,7 @@ Task<> ShareMember::heartbeat() {
   if (epoch_ == 0) request.subscribed_topic_names = {topic_.name};
   const auto answer = co_await wire_->call<protocol::ShareGroupHeartbeatResponse>(request);
   const auto& message = answer.message;
+  if (epoch_ == 0 && is_starting(message.error_code)) co_return;
   expect_none(message.error_code, "ShareGroupHeartbeat");
   epoch_ = message.member_epoch;
   next_beat_ = Clock::now() + std::chrono::milliseconds(message.heartbeat_interval_ms);
@@ -54,6 +56,7 @@ Task<> ShareMember::heartbeat() {
 }
 
 Task<> ShareMember::join() {
+  co_await await_coordinator(bench_, *wire_, Coordinator::kGroup, group_);
   const auto limit = Clock::now() + kJoinLimit;
   while (true) {
     co_await heartbeat();

@@ -4,27 +4,17 @@
 
 #include "protocol/generated/end_txn_request.h"
 #include "protocol/generated/end_txn_response.h"
-#include "protocol/generated/find_coordinator_request.h"
-#include "protocol/generated/find_coordinator_response.h"
 #include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/init_producer_id_response.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
 #include "protocol/record_batch/batch_header.h"
+#include "tools/bench/coordinator.h"
 
 namespace ackord::bench {
 namespace {
 
 constexpr int32_t kTimeoutMs = 60000;
-constexpr int8_t kTransactionKey = 1;
-constexpr std::chrono::milliseconds kRetryPause{50};
-constexpr std::chrono::seconds kInitLimit{60};
-
-bool passes_by_itself(ErrorCode code) {
-  return code == ErrorCode::COORDINATOR_NOT_AVAILABLE || code == ErrorCode::NOT_COORDINATOR ||
-         code == ErrorCode::COORDINATOR_LOAD_IN_PROGRESS ||
-         code == ErrorCode::CONCURRENT_TRANSACTIONS;
-}
 
 }  // namespace
 
@@ -32,29 +22,21 @@ TxnProducer::TxnProducer(Bench& bench, std::string transactional_id, std::shared
     : bench_(bench), transactional_id_(std::move(transactional_id)), wire_(std::move(wire)) {}
 
 Task<> TxnProducer::init() {
-  const auto limit = Clock::now() + kInitLimit;
+  co_await await_coordinator(bench_, *wire_, Coordinator::kTransaction, transactional_id_);
+  protocol::InitProducerIdRequest request;
+  request.transactional_id = TransactionalId(transactional_id_);
+  request.transaction_timeout_ms = kTimeoutMs;
+  Attempts attempts(bench_, "InitProducerId");
   while (true) {
-    // The first question for a coordinator makes Kafka create its topic.
-    protocol::FindCoordinatorRequest find;
-    find.key_type = kTransactionKey;
-    find.coordinator_keys = {String(transactional_id_)};
-    const auto found = co_await wire_->call<protocol::FindCoordinatorResponse>(find);
-    ErrorCode code = found.message.coordinators.at(0).error_code;
+    const auto answer = co_await wire_->call<protocol::InitProducerIdResponse>(request);
+    const ErrorCode code = answer.message.error_code;
     if (code == ErrorCode::NONE) {
-      protocol::InitProducerIdRequest request;
-      request.transactional_id = TransactionalId(transactional_id_);
-      request.transaction_timeout_ms = kTimeoutMs;
-      const auto answer = co_await wire_->call<protocol::InitProducerIdResponse>(request);
-      code = answer.message.error_code;
-      if (code == ErrorCode::NONE) {
-        producer_id_ = answer.message.producer_id;
-        epoch_ = answer.message.producer_epoch;
-        co_return;
-      }
+      producer_id_ = answer.message.producer_id;
+      epoch_ = answer.message.producer_epoch;
+      co_return;
     }
-    if (!passes_by_itself(code) || Clock::now() > limit) expect_none(code, "InitProducerId");
-    asio::steady_timer timer(bench_.context(), kRetryPause);
-    co_await timer.async_wait(asio::use_awaitable);
+    if (!is_starting(code)) expect_none(code, "InitProducerId");
+    co_await attempts.again(code);
   }
 }
 
