@@ -28,13 +28,6 @@ Error answered(ErrorCode code, const std::optional<Message>& message, std::strin
                std::string(what) + ": " + (message ? message->str() : std::string(name_of(code))));
 }
 
-BatchTransactionState state_named(std::string_view name) {
-  if (name == "PREPARE") return BatchTransactionState::kPrepare;
-  if (name == "COMMITTED") return BatchTransactionState::kCommitted;
-  if (name == "ABORTED") return BatchTransactionState::kAborted;
-  return BatchTransactionState::kOngoing;
-}
-
 PartitionAcknowledgements pending_of(const protocol::ListBatchTxnsResponse::BatchTxn& transaction) {
   PartitionAcknowledgements pending;
   for (const auto& topic : transaction.pending_acks) {
@@ -47,7 +40,33 @@ PartitionAcknowledgements pending_of(const protocol::ListBatchTxnsResponse::Batc
   return pending;
 }
 
+std::map<Uuid, TopicName> topics_of(const protocol::ListBatchTxnsResponse::BatchTxn& transaction) {
+  std::map<Uuid, TopicName> topics;
+  for (const auto& topic : transaction.pending_acks) {
+    if (!topic.topic_name.empty()) topics[topic.topic_id] = TopicName(topic.topic_name.str());
+  }
+  return topics;
+}
+
 }  // namespace
+
+const char* name_of(BatchTransactionState state) {
+  switch (state) {
+    case BatchTransactionState::kOngoing: return "ONGOING";
+    case BatchTransactionState::kPrepare: return "PREPARE";
+    case BatchTransactionState::kCommitted: return "COMMITTED";
+    case BatchTransactionState::kAborted: return "ABORTED";
+  }
+  return "UNKNOWN";
+}
+
+std::optional<BatchTransactionState> batch_transaction_state(std::string_view name) {
+  for (const auto state : {BatchTransactionState::kOngoing, BatchTransactionState::kPrepare,
+                           BatchTransactionState::kCommitted, BatchTransactionState::kAborted}) {
+    if (name == name_of(state)) return state;
+  }
+  return std::nullopt;
+}
 
 // ---------------------------------------------------------------- coordinator
 
@@ -153,12 +172,13 @@ Result<void> BatchTransactionCoordinator::abort(const std::string& id, Millis ti
   return done ? Result<void>() : Result<void>(done.error());
 }
 
-Result<std::vector<BatchTransaction>> BatchTransactionCoordinator::list_pending(
-    const std::string& prefix, Millis timeout) {
+Result<std::vector<BatchTransaction>> BatchTransactionCoordinator::list(
+    const std::string& prefix, const std::vector<BatchTransactionState>& states, Millis timeout) {
   protocol::ListBatchTxnsRequest request;
   request.group_id = group_;
   request.transaction_id_prefix = String(prefix);
-  request.state_filters = {String("ONGOING"), String("PREPARE")};
+  for (const BatchTransactionState state : states)
+    request.state_filters.emplace_back(name_of(state));
   auto answer = ask<protocol::ListBatchTxnsResponse>(request, Deadline::in(timeout));
   if (!answer) return answer.error();
   const protocol::ListBatchTxnsResponse& response = answer->message;
@@ -166,10 +186,17 @@ Result<std::vector<BatchTransaction>> BatchTransactionCoordinator::list_pending(
     return answered(response.error_code, response.error_message, response.kName);
   std::vector<BatchTransaction> out;
   for (const auto& one : response.transactions) {
-    out.push_back({one.transaction_id.str(), state_named(one.state.sv()), one.create_time_ms,
-                   one.prepare_time_ms, Millis(one.timeout_ms), pending_of(one)});
+    const auto state = batch_transaction_state(one.state.sv());
+    if (!state) return error(ErrorCode::UNKNOWN_SERVER_ERROR, "state " + one.state.str());
+    out.push_back({one.transaction_id.str(), *state, one.create_time_ms, one.prepare_time_ms,
+                   Millis(one.timeout_ms), pending_of(one), topics_of(one)});
   }
   return out;
+}
+
+Result<std::vector<BatchTransaction>> BatchTransactionCoordinator::list_pending(
+    const std::string& prefix, Millis timeout) {
+  return list(prefix, {BatchTransactionState::kOngoing, BatchTransactionState::kPrepare}, timeout);
 }
 
 Result<BatchTransactionCoordinator::Recovered> BatchTransactionCoordinator::recover(

@@ -25,6 +25,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/acknowledgements.h"
@@ -34,6 +35,9 @@
 namespace ackord::client {
 
 enum class BatchTransactionState { kOngoing, kPrepare, kCommitted, kAborted };
+// As on the wire: "ONGOING", …
+const char* name_of(BatchTransactionState state);
+std::optional<BatchTransactionState> batch_transaction_state(std::string_view name);
 
 struct BatchTransaction {
   std::string id;
@@ -43,6 +47,7 @@ struct BatchTransaction {
   Millis timeout{0};
   // What is staged, by source partition; of undecided ones only.
   PartitionAcknowledgements pending;
+  std::map<Uuid, TopicName> topics;  // the names of all topics in `pending` that exist
 };
 
 // The engine's coordinator. Passing errors are tried again until the deadline. One thread at a
@@ -65,6 +70,10 @@ class BatchTransactionCoordinator {
   Result<void> commit(const std::string& id, Millis timeout);
   Result<void> abort(const std::string& id, Millis timeout);
 
+  // Those whose ids begin with the prefix, in one of these states; none named: in any.
+  Result<std::vector<BatchTransaction>> list(const std::string& prefix,
+                                             const std::vector<BatchTransactionState>& states,
+                                             Millis timeout);
   // Those that are neither committed nor aborted, whose ids begin with the prefix.
   Result<std::vector<BatchTransaction>> list_pending(const std::string& prefix, Millis timeout);
   struct Recovered {

@@ -93,6 +93,13 @@ void Cluster::learn_broker(BrokerId id, Endpoint endpoint) {
   connections_.erase(id);
 }
 
+std::vector<BrokerId> Cluster::brokers() const {
+  std::vector<BrokerId> ids;
+  ids.reserve(brokers_.size());
+  for (const auto& [id, endpoint] : brokers_) ids.push_back(id);
+  return ids;
+}
+
 Result<Connection*> Cluster::any_broker(const Deadline& deadline) {
   for (const auto& [id, connection] : connections_) {
     if (connection->usable()) return connection.get();
@@ -156,6 +163,11 @@ Result<Connection*> Cluster::coordinator(CoordinatorType type, const std::string
   learn_broker(found.node_id, {found.host.str(), static_cast<uint16_t>(found.port)});
   coordinators_[{type, key}] = found.node_id;
   return broker(found.node_id, deadline);
+}
+
+BrokerId Cluster::known_coordinator(CoordinatorType type, const std::string& key) const {
+  const auto known = coordinators_.find({type, key});
+  return known == coordinators_.end() ? BrokerId() : known->second;
 }
 
 void Cluster::forget_coordinator(CoordinatorType type, const std::string& key) {

@@ -51,6 +51,8 @@ class Cluster {
   // A broker's answer named another leader than the one that is known.
   void learn_leader(const TopicIdPartition& partition, PartitionLeader leader);
   void learn_broker(BrokerId id, Endpoint endpoint);
+  // Those that refresh() has named.
+  std::vector<BrokerId> brokers() const;
 
   // A connection, made when there is none. The pointers are good until the next call that may
   // connect to that broker.
@@ -59,6 +61,8 @@ class Cluster {
   Result<Connection*> coordinator(CoordinatorType type, const std::string& key,
                                   const Deadline& deadline);
   void forget_coordinator(CoordinatorType type, const std::string& key);
+  // The one that coordinator() has found; -1 when there is none.
+  BrokerId known_coordinator(CoordinatorType type, const std::string& key) const;
   // A connection that the caller owns, for state that hangs on it (share sessions).
   Result<std::unique_ptr<Connection>> own_connection(BrokerId id, const Deadline& deadline) const;
 

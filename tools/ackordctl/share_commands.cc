@@ -1,23 +1,25 @@
 #include "tools/ackordctl/share_commands.h"
 
-#include <boost/json/serialize.hpp>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "tools/ackordctl/share_groups.h"
 #include "tools/ackordctl/share_text.h"
+#include "tools/ackordctl/table.h"
 
 namespace ackord::ctl {
 namespace {
 
 constexpr int32_t kMostRanges = 100000;  // the broker answers no more
 
-template <class Rows>
-void print(const Rows& rows, bool json, std::ostream& out) {
-  if (json) {
-    out << boost::json::serialize(json_of(rows)) << "\n";
-  } else {
-    out << table_of(rows);
-  }
+// A group that has no offsets is told from one that there is not.
+Result<void> check_group(client::Cluster& cluster, const std::string& group,
+                         const client::Deadline& deadline) {
+  Result<std::vector<std::string>> groups = share_groups(cluster, deadline);
+  if (!groups) return groups.error();
+  if (std::find(groups->begin(), groups->end(), group) != groups->end()) return {};
+  return error(ErrorCode::GROUP_ID_NOT_FOUND, "there is no share group " + group);
 }
 
 }  // namespace
@@ -30,6 +32,10 @@ Result<void> show_in_flight(client::Cluster& cluster, const ShareOptions& option
   } else {
     Result<std::vector<std::string>> topics = topics_of(cluster, options.group, deadline);
     if (!topics) return topics.error();
+    if (topics->empty()) {
+      if (Result<void> exists = check_group(cluster, options.group, deadline); !exists)
+        return exists;
+    }
     for (std::string& topic : *topics) targets.push_back({std::move(topic), std::nullopt});
   }
   std::vector<SharePartition> all;

@@ -4,13 +4,13 @@
 #include <span>
 #include <utility>
 
-#include "client/retry.h"
 #include "protocol/generated/describe_share_group_offsets_request.h"
 #include "protocol/generated/describe_share_group_offsets_response.h"
 #include "protocol/generated/describe_share_partitions_request.h"
 #include "protocol/generated/describe_share_partitions_response.h"
 #include "protocol/generated/release_share_partitions_request.h"
 #include "protocol/generated/release_share_partitions_response.h"
+#include "tools/ackordctl/asking.h"
 
 namespace ackord::ctl {
 namespace {
@@ -19,30 +19,19 @@ using client::Cluster;
 using client::Connection;
 using client::Deadline;
 
-template <class Text>
-Error answered(ErrorCode code, const std::optional<Text>& message) {
-  const std::string why = message ? std::string(message->sv()) : std::string();
-  return error(code, why.empty() ? std::string(name_of(code)) : why);
-}
-
 Result<std::vector<std::string>> try_topics(Cluster& cluster, const std::string& group,
                                             const Deadline& deadline) {
   constexpr auto kGroup = client::CoordinatorType::kGroup;
-  Result<Connection*> coordinator = cluster.coordinator(kGroup, group, deadline);
-  if (!coordinator) {
-    cluster.forget_coordinator(kGroup, group);
-    return coordinator.error();
-  }
   protocol::DescribeShareGroupOffsetsRequest request;
   request.groups.emplace_back().group_id = GroupId(group);
   request.groups.back().topics.reset();
-  auto answer =
-      (*coordinator)->call<protocol::DescribeShareGroupOffsetsResponse>(request, deadline);
+  auto answer = call_coordinator<protocol::DescribeShareGroupOffsetsResponse>(
+      cluster, kGroup, group, request, deadline);
   if (!answer) return answer.error();
   std::vector<std::string> topics;
   for (const auto& described : answer->message.groups) {
     if (described.error_code != ErrorCode::NONE) {
-      if (client::is_stale(described.error_code)) cluster.forget_coordinator(kGroup, group);
+      forget_if_stale(cluster, kGroup, group, described.error_code);
       return answered(described.error_code, described.error_message);
     }
     for (const auto& topic : described.topics) topics.push_back(topic.topic_name.str());
@@ -62,10 +51,11 @@ Result<Place> find(Cluster& cluster, const std::string& name, std::optional<int3
   if (Result<void> refreshed = cluster.refresh(std::span(&topic_name, 1), deadline); !refreshed)
     return refreshed.error();
   const client::Topic* topic = cluster.topic(topic_name);
-  if (topic == nullptr) return error(ErrorCode::UNKNOWN_TOPIC_ID, "there is no topic " + name);
+  if (topic == nullptr)
+    return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "there is no topic " + name);
   const auto count = static_cast<int32_t>(topic->partitions.size());
   if (partition && (*partition < 0 || *partition >= count))
-    return error(ErrorCode::INVALID_REQUEST,
+    return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
                  name + " has no partition " + std::to_string(*partition));
   Place place;
   place.topic_id = topic->id;
@@ -159,17 +149,15 @@ Result<Released> try_release(Cluster& cluster, const protocol::ReleaseShareParti
 
 Result<std::vector<std::string>> topics_of(Cluster& cluster, const std::string& group,
                                            const Deadline& deadline) {
-  return client::retry(cluster.config(), deadline,
-                       [&] { return try_topics(cluster, group, deadline); });
+  return ask(cluster, deadline, [&] { return try_topics(cluster, group, deadline); });
 }
 
 Result<std::vector<SharePartition>> in_flight(Cluster& cluster, const std::string& group,
                                               const std::string& topic,
                                               std::optional<int32_t> partition, int32_t max_ranges,
                                               const Deadline& deadline) {
-  return client::retry(cluster.config(), deadline, [&] {
-    return try_in_flight(cluster, group, topic, partition, max_ranges, deadline);
-  });
+  return ask(cluster, deadline,
+             [&] { return try_in_flight(cluster, group, topic, partition, max_ranges, deadline); });
 }
 
 Result<Released> release(Cluster& cluster, const std::string& group, const std::string& topic,
@@ -181,8 +169,8 @@ Result<Released> release(Cluster& cluster, const std::string& group, const std::
   auto& named = request.topics.emplace_back().partitions.emplace_back();
   named.partition_index = partition;
   for (const Offsets& range : ranges) named.ranges.push_back({range.first, range.last});
-  return client::retry(cluster.config(), deadline,
-                       [&] { return try_release(cluster, request, topic, partition, deadline); });
+  return ask(cluster, deadline,
+             [&] { return try_release(cluster, request, topic, partition, deadline); });
 }
 
 }  // namespace ackord::ctl

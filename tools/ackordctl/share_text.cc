@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <boost/json.hpp>
 #include <charconv>
+
+#include "tools/ackordctl/table.h"
 
 namespace ackord::ctl {
 namespace {
@@ -30,53 +30,23 @@ const char* name_of(State state) {
   return "unknown";
 }
 
-std::string name_of_type(int8_t type) {
-  constexpr std::array<const char*, 5> kNames = {"gap", "accept", "release", "reject", "renew"};
-  if (type < 0 || static_cast<size_t>(type) >= kNames.size()) return std::to_string(type);
-  return kNames[static_cast<size_t>(type)];
-}
-
-std::string text_of(const Offsets& offsets) {
-  if (offsets.first == offsets.last) return std::to_string(offsets.first);
-  return fmt::format("{}-{}", offsets.first, offsets.last);
-}
-
-std::string seconds(int64_t ms) { return fmt::format("{:.1f} s", static_cast<double>(ms) / 1000); }
-
 // Who holds the range, and until when.
 std::string holder_of(const InFlight& range) {
   std::string text;
   if (range.member) text += "member " + *range.member;
   if (range.lock_expires_in_ms >= 0)
-    text += fmt::format(", lock for {}", seconds(range.lock_expires_in_ms));
+    text += fmt::format(", lock for {}", seconds_text(range.lock_expires_in_ms));
   if (range.available_in_ms >= 0)
-    text += fmt::format("again in {}", seconds(range.available_in_ms));
+    text += fmt::format("again in {}", seconds_text(range.available_in_ms));
   if (range.state != State::kStaged) return text;
   if (!text.empty()) text += ", ";
   text += range.producer_id >= 0
               ? fmt::format("producer {} epoch {}", range.producer_id, range.producer_epoch)
               : std::string("batch");
   if (range.transaction) text += " transaction " + *range.transaction;
-  text += fmt::format(", {} for {}", name_of_type(range.acknowledge_type),
-                      seconds(range.staged_for_ms));
+  text += fmt::format(", {} for {}", acknowledge_name(range.acknowledge_type),
+                      seconds_text(range.staged_for_ms));
   return text;
-}
-
-using Row = std::vector<std::string>;
-
-std::string aligned(const std::vector<Row>& rows) {
-  std::vector<size_t> widths(rows.front().size());
-  for (const Row& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const Row& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}", row[i], widths[i] + 2);
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
 }
 
 boost::json::object json_of(const InFlight& range) {
@@ -96,7 +66,7 @@ boost::json::object json_of(const InFlight& range) {
   if (range.transaction) owner["transactionId"] = *range.transaction;
   out["owner"] = std::move(owner);
   out["stagedForMs"] = range.staged_for_ms;
-  out["acknowledgeType"] = name_of_type(range.acknowledge_type);
+  out["acknowledgeType"] = acknowledge_name(range.acknowledge_type);
   return out;
 }
 
@@ -128,7 +98,7 @@ std::string table_of(const std::vector<SharePartition>& partitions) {
     more = more || partition.more;
     for (const InFlight& range : partition.ranges) {
       rows.push_back({fmt::format("{}:{}", partition.topic, partition.partition),
-                      text_of(range.offsets), name_of(range.state),
+                      range_text(range.offsets.first, range.offsets.last), name_of(range.state),
                       std::to_string(range.delivery_count), holder_of(range)});
     }
   }
