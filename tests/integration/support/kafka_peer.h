@@ -17,12 +17,13 @@ class Kafka {
   // The status of a start where there is no Kafka.
   static constexpr int kNone = 77;
 
-  // Its data is in `directory`/data.
-  explicit Kafka(const std::string& directory) : directory_(directory), port_(free_port()) {
+  // Its data is in `directory`/data. `setting`: one more, name=value.
+  explicit Kafka(const std::string& directory, const std::string& setting = {})
+      : directory_(directory), port_(free_port()) {
     status_ =
         run("start '" + directory_ + "' " + std::to_string(port_) +
             " offsets.retention.minutes=10000000" + " transactional.id.expiration.ms=2147483647" +
-            " transaction.max.timeout.ms=2147483647 >/dev/null");
+            " transaction.max.timeout.ms=2147483647 " + setting + " >/dev/null");
   }
   Kafka(const Kafka&) = delete;
   ~Kafka() { run("stop '" + directory_ + "'"); }
