@@ -14,6 +14,7 @@ using client::Millis;
 constexpr Millis kTimeout{15000};
 constexpr Millis kPoll{50};
 constexpr Millis kIdle{1000};
+constexpr Millis kLeave{5000};
 
 // The engine's work, in the place of something useful.
 std::string result_of(std::string value) {
@@ -57,6 +58,9 @@ void Executor::run() {
       transactions_->ended(id_, message->at("committed").as_bool());
     }
   }
+  // The job's next start need not wait until the group finds out that this member is gone. What is
+  // staged stays so.
+  (void)consumer_->close(kLeave);
 }
 
 void Executor::take() {

@@ -1,5 +1,6 @@
-// ackord-checkpoint-engine: the coordinator, and with "executor" one of its executors. Exit status:
-// 0 when it has ended as asked, 1 when the job has failed: start it again.
+// ackord-checkpoint-engine: the coordinator; with "executor" one of its executors; with "results"
+// what it has made. Exit status: 0 when it has ended as asked, 1 when the job has failed: start it
+// again.
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 
 #include "tools/checkpoint-engine/coordinator.h"
 #include "tools/checkpoint-engine/executor.h"
+#include "tools/checkpoint-engine/sink.h"
 
 namespace ackord::engine {
 namespace {
@@ -38,6 +40,9 @@ int start(int count, char** arguments) {
   int channel = -1;
   CLI::App app("Exactly-once results in SQLite from a share group, by batch transactions");
   add_coordinator_options(app, options);
+  std::string shown;
+  CLI::App* results = app.add_subcommand("results", "Prints the results in a file, one a line");
+  results->add_option("--database", shown)->required()->check(CLI::ExistingFile);
   CLI::App* as_executor = app.add_subcommand("executor", "Started by the coordinator");
   as_executor->add_option("--channel", channel)->required();
   as_executor->add_option("--bootstrap", executor.bootstrap)->required();
@@ -47,6 +52,10 @@ int start(int count, char** arguments) {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem);
+  }
+  if (results->parsed()) {
+    Sink(shown).for_each_result([](const std::string& value) { fmt::print("{}\n", value); });
+    return 0;
   }
   if (as_executor->parsed()) {
     Executor(executor, Channel(channel)).run();

@@ -25,7 +25,11 @@ class Statement {
     return result == SQLITE_ROW;
   }
   void reset() { sqlite3_reset(statement_); }
-  int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
+  std::string text(int column) const {
+    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+    const auto size = static_cast<size_t>(sqlite3_column_bytes(statement_, column));
+    return size == 0 ? std::string() : std::string(bytes, size);
+  }
 
  private:
   [[noreturn]] void fail() const { throw std::runtime_error(sqlite3_errmsg(database_)); }
@@ -79,6 +83,11 @@ bool Sink::has_checkpoint(const std::string& id) {
   Statement select(database_, "SELECT 1 FROM checkpoints WHERE id = ?");
   select.bind(1, id);
   return select.step();
+}
+
+void Sink::for_each_result(const std::function<void(const std::string& value)>& each) {
+  Statement select(database_, "SELECT value FROM results ORDER BY rowid");
+  while (select.step()) each(select.text(0));
 }
 
 }  // namespace ackord::engine

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class Sink {
   // Durable when it returns.
   void commit_checkpoint(const std::string& id, const std::vector<Result>& results);
   bool has_checkpoint(const std::string& id);
+  void for_each_result(const std::function<void(const std::string& value)>& each);
 
  private:
   void execute(const char* statement);
