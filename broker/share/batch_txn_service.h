@@ -27,8 +27,8 @@ class BatchTxnService {
  public:
   virtual ~BatchTxnService() = default;
 
-  // INVALID_TXN_STATE for one that has ended or is prepared. Of one that is ONGOING: nothing
-  // changes, and `staged_records` says what it holds.
+  // INVALID_TXN_STATE for one that has ended or is prepared. Of an ONGOING one nothing changes;
+  // `staged_records` says what it holds. While share.version goes down: as staging_gate.h says.
   virtual io::Task<BatchTxnReply> begin(BatchTxnId id, int32_t timeout_ms) = 0;
   // Closes, counts, decides. TRANSACTIONAL_ID_NOT_FOUND, INVALID_TXN_STATE, TRANSACTION_ABORTABLE;
   // CONCURRENT_TRANSACTIONS when another request has been closing it for too long.

@@ -31,8 +31,9 @@ BatchTxnReply none_of_that_id() {
 }  // namespace
 
 LocalBatchTxnService::LocalBatchTxnService(io::Environment& environment,
-                                           metadata::MetadataService& metadata, StateShards& shards)
-    : environment_(environment), metadata_(metadata), shards_(shards) {
+                                           metadata::MetadataService& metadata, StateShards& shards,
+                                           const StagingGate& gate)
+    : environment_(environment), metadata_(metadata), shards_(shards), gate_(gate) {
   shards_.on_batch_timeout([this](const std::vector<BatchTxnId>& ids) {
     for (const BatchTxnId& id : ids) io::spawn(*io::Executor::current(), time_out(id));
   });
@@ -70,6 +71,12 @@ io::Task<Result<typename Op::Reply>> LocalBatchTxnService::settled_here(int32_t 
   while (true) {
     const auto wakeup = io::Wakeup::make(core.executor, core.clock);
     shards_.closing_ended(index).subscribe(wakeup);
+    if constexpr (std::same_as<Op, BeginBatchTxn>) {
+      // share.version may go down meanwhile: a transaction that begins then must be counted, or
+      // refused.
+      const ErrorCode refused = gate_.check();
+      if (refused != ErrorCode::NONE) co_return error(refused);
+    }
     auto running = runner.run(op);
     Result<typename Op::Reply> reply = co_await std::move(running);
     if (!reply || !is_busy(*reply)) co_return reply;

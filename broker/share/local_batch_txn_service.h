@@ -10,6 +10,7 @@
 #include "broker/io/core.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/share/batch_txn_service.h"
+#include "broker/share/staging_gate.h"
 #include "broker/share/state_shards.h"
 
 namespace ackord::share {
@@ -18,7 +19,7 @@ class LocalBatchTxnService final : public BatchTxnService {
  public:
   // To be made before the shards are.
   LocalBatchTxnService(io::Environment& environment, metadata::MetadataService& metadata,
-                       StateShards& shards);
+                       StateShards& shards, const StagingGate& gate);
 
   // After a load of the shards: timers start, decisions that not all participants know are driven
   // on behind.
@@ -62,6 +63,7 @@ class LocalBatchTxnService final : public BatchTxnService {
   io::Environment& environment_;
   metadata::MetadataService& metadata_;
   StateShards& shards_;
+  const StagingGate& gate_;
 };
 
 }  // namespace ackord::share

@@ -16,6 +16,7 @@
 #include "broker/share/share_fetcher.h"
 #include "broker/share/share_service.h"
 #include "broker/share/share_session.h"
+#include "broker/share/staging_gate.h"
 #include "broker/share/state_shards.h"
 
 namespace ackord::share {
@@ -42,10 +43,10 @@ class LocalShareService : public ShareService {
         shards_(environment, log, metadata),
         report_(environment, metadata),
         letters_(environment, log, metadata, shards_, report_),
-        batch_transactions_(environment, metadata, shards_),
+        gate_(environment, metadata),
+        batch_transactions_(environment, metadata, shards_, gate_),
         fetcher_(environment, log, shards_),
-        session_slots_(metadata.broker_config().group_share_max_share_sessions),
-        staging_closed_(environment.cores.size(), 0) {
+        session_slots_(metadata.broker_config().group_share_max_share_sessions) {
     shards_.on_archived([this](std::vector<Archived> archived) {
       for (const Archived& one : archived) {
         report_.archived(one);
@@ -88,8 +89,8 @@ class LocalShareService : public ShareService {
                                                      Guards guards,
                                                      std::vector<AcknowledgePartition> partitions,
                                                      StageCheck check) override;
-  io::Task<void> close_staging() override;
-  io::Task<void> open_staging() override;
+  io::Task<void> close_staging() override { return gate_.close(); }
+  io::Task<void> open_staging() override { return gate_.open(); }
   io::Task<ErrorCode> write_marker(int32_t state_partition, log::EndMarker marker) override;
   io::Task<Result<WatchProducer::Reply>> watch_producer(int32_t state_partition,
                                                         ProducerId producer_id) override;
@@ -133,8 +134,6 @@ class LocalShareService : public ShareService {
   template <class Op>
   io::Task<Result<typename Op::Reply>> run_on_state_here(int32_t index, Op op);
   io::Task<Result<Stage::Reply>> stage_here(int32_t index, Stage op, StageCheck check);
-  // Why nothing may be staged on this core now; NONE when it may.
-  ErrorCode may_stage(const StageCheck& check) const;
   io::Task<Result<Marker::Reply>> marker_here(int32_t index, Marker op);
   io::Task<ErrorCode> write(int32_t index, Marker op);
   // NONE: the state partition is there.
@@ -168,11 +167,11 @@ class LocalShareService : public ShareService {
   mutable StateShards shards_;
   ArchiveReport report_;
   DeadLetterQueue letters_;
+  StagingGate gate_;
   LocalBatchTxnService batch_transactions_;
   ShareFetcher fetcher_;
   SessionSlots session_slots_;
   std::vector<ShareSessions> sessions_;  // by core
-  std::vector<int> staging_closed_;      // by core: how many have closed it
 };
 
 }  // namespace ackord::share

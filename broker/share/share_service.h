@@ -129,8 +129,8 @@ class ShareService {
   virtual io::Task<std::vector<PartitionGauges>> gauges() = 0;
   virtual io::Task<ArchiveReport::ByTopic> archived() = 0;
 
-  // Between these two, which may be nested, nothing new is staged (COORDINATOR_NOT_AVAILABLE): when
-  // the first has ended, staged_records() counts all that there will be.
+  // Between these two, which may be nested, nothing new is staged and no batch transaction begins
+  // (staging_gate.h): what staged_records() and live() count then is all that there will be.
   virtual io::Task<void> close_staging() = 0;
   virtual io::Task<void> open_staging() = 0;
   // How many records are staged, by whatever owner: share.version must stay while there are some

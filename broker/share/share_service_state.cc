@@ -2,16 +2,9 @@
 #include <utility>
 
 #include "broker/base/logging.h"
-#include "broker/metadata/every_core.h"
 #include "broker/share/local_share_service.h"
 
 namespace ackord::share {
-namespace {
-
-constexpr int16_t kFirstWithTransactions = 3;  // of share.version
-
-}  // namespace
-
 // ---------------------------------------------------------------- topics that are gone
 
 io::Task<Result<void>> LocalShareService::load() {
@@ -203,34 +196,17 @@ io::Task<std::vector<Stage::PartitionReply>> LocalShareService::stage(
   co_return replies;
 }
 
-ErrorCode LocalShareService::may_stage(const StageCheck& check) const {
-  if (staging_closed_[static_cast<size_t>(environment_.here().index)] > 0)
-    return ErrorCode::COORDINATOR_NOT_AVAILABLE;
-  if (metadata_.image().features().level("share.version") < kFirstWithTransactions)
-    return ErrorCode::UNSUPPORTED_VERSION;
-  return check ? check() : ErrorCode::NONE;
-}
-
 // What the log knows of the producer, and what may forbid the stage, is looked up on the shard's
 // core, at the moment of the decision.
 io::Task<Result<Stage::Reply>> LocalShareService::stage_here(int32_t index, Stage op,
                                                              StageCheck check) {
-  const ErrorCode refused = may_stage(check);
+  ErrorCode refused = gate_.check();
+  if (refused == ErrorCode::NONE && check) refused = check();
   if (refused != ErrorCode::NONE) co_return error(refused);
   op.producer = shards_.runner(index).partition().producer(op.owner.producer_id);
   auto running = shards_.runner(index).run(std::move(op));
   Result<Stage::Reply> reply = co_await std::move(running);
   co_return reply;
-}
-
-io::Task<void> LocalShareService::close_staging() {
-  metadata::OnEveryCore closing{environment_, [this](size_t core) { ++staging_closed_[core]; }};
-  co_await closing;
-}
-
-io::Task<void> LocalShareService::open_staging() {
-  metadata::OnEveryCore opening{environment_, [this](size_t core) { --staging_closed_[core]; }};
-  co_await opening;
 }
 
 io::Task<Result<Marker::Reply>> LocalShareService::marker_here(int32_t index, Marker op) {

@@ -184,5 +184,40 @@ TEST_F(ShareStageTest, IsRefusedOnceTheLevelHasGoneDown) {
   EXPECT_EQ(stage(), ErrorCode::UNSUPPORTED_VERSION);
 }
 
+// As a stage: one that begins while the level goes down is counted, or refused.
+class BatchTxnBeginTest : public ShareServiceTest {
+ protected:
+  BatchTxnReply begin(const char* id) {
+    return run(service_->batch_transactions().begin({group_, TransactionalId(id)}, 60000));
+  }
+  int64_t live() { return *run(service_->batch_transactions().live(std::nullopt)); }
+};
+
+TEST_F(BatchTxnBeginTest, IsRefusedWhileStagingIsClosed) {
+  ASSERT_TRUE(begin("before").error.ok());
+  run(service_->close_staging());
+  EXPECT_EQ(live(), 1);
+  for (const char* id : {"meanwhile", "before"}) {
+    const BatchTxnReply refused = begin(id);
+    EXPECT_EQ(refused.error.error_code, ErrorCode::COORDINATOR_NOT_AVAILABLE);
+    EXPECT_FALSE(refused.state.has_value());
+  }
+  EXPECT_EQ(live(), 1);
+  run(service_->open_staging());
+  EXPECT_EQ(begin("before").state, BatchTxnState::ONGOING);
+  EXPECT_EQ(begin("after").state, BatchTxnState::ONGOING);
+  EXPECT_EQ(live(), 2);
+}
+
+// What passed the first look at the level before it went down.
+TEST_F(BatchTxnBeginTest, IsRefusedOnceTheLevelHasGoneDown) {
+  using Kind = metadata::FeatureUpdate::Kind;
+  ASSERT_TRUE(
+      run(broker_.metadata().update_features({{"share.version", 2, Kind::kSafeDowngrade}}, false))
+          .has_value());
+  EXPECT_EQ(begin("late").error.error_code, ErrorCode::UNSUPPORTED_VERSION);
+  EXPECT_EQ(live(), 0);
+}
+
 }  // namespace
 }  // namespace ackord::share
