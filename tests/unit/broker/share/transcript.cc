@@ -4,13 +4,14 @@
 #include <map>
 #include <sstream>
 
+#include "tests/support/transcripts.h"
 #include "tests/unit/broker/share/shard_harness.h"
 
 namespace ackord::share {
 
 namespace {
 
-using Words = std::vector<std::string>;
+using test::Words;
 
 std::string num(int64_t value) { return std::to_string(value); }
 
@@ -57,19 +58,11 @@ std::string stamp_text(ProducerId id, int16_t epoch) {
 class Transcript {
  public:
   std::string run(const std::string& text) {
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) {
-      if (line.starts_with("> ")) {
-        out_ += line + "\n";
-        std::istringstream words(line.substr(2));
-        Words command;
-        for (std::string word; words >> word;) command.push_back(word);
-        execute(command);
-      } else if (line.empty() || line.starts_with("#")) {
-        out_ += line + "\n";
-      }
-    }
-    return out_;
+    return test::replay_transcript(text, [this](const Words& words) {
+      out_.clear();
+      execute(words);
+      return out_;
+    });
   }
 
  private:
@@ -84,6 +77,7 @@ class Transcript {
         {"stage", &Transcript::stage},
         {"staged", &Transcript::staged},
         {"marker", &Transcript::marker},
+        {"foreign-marker", &Transcript::foreign_marker},
         {"part", &Transcript::part},
         {"resolve", &Transcript::resolve},
         {"pending", &Transcript::pending},
@@ -147,9 +141,11 @@ class Transcript {
   void producers_expire(const Words&) { harness_.forget_producers(); }
   void set(const Words& words) { settings_[words.at(1)] = std::stoll(words.at(2)); }
 
+  // init START [STATE-EPOCH [keep]]: state that is there stays
   void init(const Words& words) {
     Initialize op{key_of(key_), words.size() > 2 ? std::stoi(words[2]) : 0,
                   std::stoll(words.at(1))};
+    op.only_if_absent = words.back() == "keep";
     answer(harness_.run(op));
   }
   void activate(const Words& words) {
@@ -335,13 +331,28 @@ class Transcript {
     say(harness_.run(op).staged ? "yes" : "no");
   }
   // marker p7e4 tv2 commit [c5]: coordinator epoch 5
-  void marker(const Words& words) {
+  Marker marker_of(const Words& words) const {
     Marker op;
     op.marker.producer = stamp_of(words.at(1));
     op.marker.transaction_version = static_cast<int8_t>(words.at(2).back() - '0');
     op.marker.commit = words.at(3) == "commit";
-    if (words.size() > 4) op.marker.coordinator_epoch = std::stoi(words[4].substr(1));
     op.producer = harness_.producer(op.marker.producer.id);
+    return op;
+  }
+  void marker(const Words& words) {
+    Marker op = marker_of(words);
+    if (words.size() > 4) op.marker.coordinator_epoch = std::stoi(words[4].substr(1));
+    const auto reply = harness_.run(op);
+    answer(reply.error, num(reply.resolved_records) + " resolved");
+  }
+  // foreign-marker p7e4 tv2 commit [listed]: from the wire; whether an open transaction lists the
+  // state partition
+  void foreign_marker(const Words& words) {
+    Marker op = marker_of(words);
+    Marker::FromTheWire from_the_wire;
+    from_the_wire.watched = harness_.run(WatchProducer{op.marker.producer.id, ++token_});
+    from_the_wire.listed = words.back() == "listed";
+    op.from_the_wire = from_the_wire;
     const auto reply = harness_.run(op);
     answer(reply.error, num(reply.resolved_records) + " resolved");
   }

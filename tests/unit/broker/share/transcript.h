@@ -13,4 +13,8 @@ namespace ackord::share {
 // output.
 std::string run_transcript(const std::string& text);
 
+// The same for a coordinator of batch transactions: ids are of group "g", "h/…" of group h.
+//   = the reply: state, records staged, participants to be told      + the record written
+std::string run_batch_transcript(const std::string& text);
+
 }  // namespace ackord::share
