@@ -21,22 +21,6 @@ void expect_untouched(Kit& kit, const Staging& on) {
                "in flight");
 }
 
-// The marker of a transaction, from a client, to the state partition of this share partition.
-Value write_marker(Kit& kit, const Staging& on, int epoch, bool committed) {
-  const Value partitions =
-      on.producer.describe()["topics"].with("topic", "__share_group_state")["partitions"];
-  const Object marker{{"producerId", on.producer.producer_id()},
-                      {"producerEpoch", epoch},
-                      {"transactionResult", committed},
-                      {"topics", list(Object{{"name", "__share_group_state"},
-                                             {"partitionIndexes", partitions.json()}})},
-                      {"coordinatorEpoch", 0},
-                      {"transactionVersion", 2}};
-  return kit.ask(
-      "WriteTxnMarkers", 2,
-      {{"markers", list(marker)}})["markers"][0]["topics"][0]["partitions"][0]["errorCode"];
-}
-
 }  // namespace
 
 CASE(unknown_transactional_id, "docs/PROTOCOL.md 1.1") {
@@ -179,20 +163,6 @@ CASE(late_stage_of_the_transaction_before, "docs/PROTOCOL.md 0", .api = "EndTxn"
   expect_lag(kit, on.member.group(), on.topic, 5);
   expect_equal(flight_of(kit, on.member.group(), on.topic), Flight{{5, 9, kAcquiredState, 1}},
                "in flight");
-}
-
-// ---------------------------------------------------------------- markers from elsewhere
-
-CASE(marker_of_a_client, "docs/PROTOCOL.md 1.5") {
-  Staging on = staging(kit);
-  stage(kit, on.producer, on.member, {all_of(on.topic)});
-  for (const bool committed : {kCommit, kAbort})
-    write_marker(kit, on, on.producer.epoch() + 1, committed).is(ErrorCode::INVALID_TXN_STATE);
-  write_marker(kit, on, on.producer.epoch() - 1, kCommit).is(ErrorCode::INVALID_PRODUCER_EPOCH);
-  expect_equal(flight_of(kit, on.member.group(), on.topic), Flight{{0, 9, kStagedState, 1}},
-               "in flight");
-  on.producer.commit();
-  expect_lag(kit, on.member.group(), on.topic, 0);
 }
 
 CASE(clients_cannot_add_the_state_topic, "docs/SEMANTICS.md B.6", .api = "AddPartitionsToTxn",

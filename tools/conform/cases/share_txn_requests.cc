@@ -72,6 +72,33 @@ CASE(nothing_to_stage, "docs/PROTOCOL.md 1.1") {
   expect_equal(on.producer.state(), std::string("Empty"), "the transaction");
 }
 
+// The first step that fails answers.
+CASE(steps_in_order, "docs/PROTOCOL.md 1.1") {
+  Staging on = staging(kit);
+  const ShareAck good{.topic = on.topic, .first = 0, .last = 9};
+  const ShareAck bad{.topic = on.topic, .first = 10, .last = 10};
+  const TxnProducer stranger = on.producer.with_epoch(on.producer.epoch() + 1);
+  const auto error = [&](const TxnProducer& producer, const std::vector<ShareAck>& acks,
+                         const StageOptions& options) {
+    const Value answer = try_stage(kit, producer, on.member, acks, options);
+    if (answer["errorCode"].error() != ErrorCode::NONE) answer["responses"].has_size(0);
+    return answer["errorCode"];
+  };
+  // 2 before 4, 5 before 7, 7 before 8.
+  error(on.producer, {{.topic = on.topic, .first = 5, .last = 4}}, {.group = ""})
+      .is(ErrorCode::INVALID_REQUEST);
+  error(stranger, {good}, {.member = kit.name("m")}).is(ErrorCode::UNKNOWN_MEMBER_ID);
+  error(stranger, {bad}, {}).is(ErrorCode::PRODUCER_FENCED);
+  // None of that was the producer's own doing.
+  expect_not_doomed(kit, on);
+}
+
+CASE(longest_member, "docs/PROTOCOL.md 1.1") {
+  Staging on = staging(kit);
+  refused(kit, on, {.member = std::string(36, 'x')}, ErrorCode::UNKNOWN_MEMBER_ID);
+  expect_doomed(kit, on);
+}
+
 // ---------------------------------------------------------------- step 3: topics
 
 CASE(unknown_topic, "docs/PROTOCOL.md 1.1") {
@@ -130,6 +157,20 @@ CASE(malformed_batches, "docs/PROTOCOL.md 0") {
   expect_doomed(kit, on);
 }
 
+// The first naming stands.
+CASE(partition_named_twice, "docs/PROTOCOL.md 0.2") {
+  Staging on = staging(kit);
+  Object request =
+      stage_request(on.producer, on.member, {{.topic = on.topic, .first = 0, .last = 4}});
+  json::array& partitions = request["topics"].at(0).at("partitions").as_array();
+  partitions.push_back(json::value(partitions[0]));
+  const Value answer = kit.ask("TxnShareAcknowledge", 0, request);
+  answer["errorCode"].is_none();
+  answer["responses"][0]["partitions"][0]["errorCode"].is_none();
+  answer["responses"][0]["partitions"][1]["errorCode"].is(ErrorCode::INVALID_REQUEST);
+  expect_doomed(kit, on);
+}
+
 // ---------------------------------------------------------------- step 5: members
 
 CASE(unknown_member, "docs/PROTOCOL.md 1.1") {
@@ -168,6 +209,22 @@ CASE(member_epoch_0, "docs/PROTOCOL.md 1.1") {
     expect(answer["errorCode"].error() != ErrorCode::NONE, "an epoch that no member has");
   }
   on.producer.abort();
+}
+
+// A bad partition beside: the member is looked at for the good one, and for the whole request.
+CASE(unknown_member_and_topic, "docs/PROTOCOL.md 1.1") {
+  Staging on = staging(kit);
+  const Value answer = try_stage(kit, on.producer, on.member,
+                                 {{.topic = on.topic, .first = 0, .last = 9}, {.topic = kUnknown}},
+                                 {.member = kit.name("m")});
+  answer["errorCode"].is(ErrorCode::UNKNOWN_MEMBER_ID);
+  answer["responses"].has_size(0);
+  // None is left for it.
+  const Value none =
+      try_stage(kit, on.producer, on.member, {{.topic = kUnknown}}, {.member = kit.name("m")});
+  none["errorCode"].is_none();
+  none["responses"][0]["partitions"][0]["errorCode"].is(ErrorCode::UNKNOWN_TOPIC_ID);
+  expect_doomed(kit, on);
 }
 
 CASE(member_that_has_left, "docs/PROTOCOL.md 1.1") {
@@ -216,6 +273,17 @@ CASE(below_the_start, "docs/PROTOCOL.md 1.1") {
   try_stage_one(kit, on.producer, on.member, {.topic = on.topic, .first = 0, .last = 4})
       .is(ErrorCode::INVALID_RECORD_STATE);
   on.producer.abort();
+}
+
+// What is acquired may be staged though its records have left the log.
+CASE(below_the_log_start, "docs/PROTOCOL.md 1.1") {
+  Staging on = staging(kit);
+  produce(kit, on.topic, {"more"});
+  delete_records(kit, on.topic, 6);
+  stage(kit, on.producer, on.member, {{.topic = on.topic, .first = 0, .last = 9}});
+  on.producer.commit();
+  expect_lag(kit, on.member.group(), on.topic, 1);
+  expect_equal(offsets_of(on.member.acquire(on.topic)), std::vector<int64_t>{10}, "acquired");
 }
 
 CASE(partition_never_fetched, "docs/PROTOCOL.md 1.1") {
@@ -295,6 +363,44 @@ CASE(again_with_another_type, "docs/PROTOCOL.md 1.1") {
   expect_doomed(kit, on);
 }
 
+CASE(retry_by_another_member, "docs/PROTOCOL.md 1.1; 1.2, P10") {
+  Staging on = staging(kit);
+  const std::vector<ShareAck> acks{{.topic = on.topic, .first = 0, .last = 9}};
+  stage(kit, on.producer, on.member, acks);
+  ShareMember other(kit, on.member.group());
+  other.join({on.topic});
+  stage(kit, on.producer, other, acks);
+  on.producer.commit();
+  expect_lag(kit, on.member.group(), on.topic, 0);
+}
+
+CASE(retry_from_another_connection, "docs/PROTOCOL.md 3") {
+  Staging on = staging(kit);
+  const Object request =
+      stage_request(on.producer, on.member, {{.topic = on.topic, .first = 0, .last = 9}});
+  for (int i = 0; i < 3; ++i) {
+    Connection& connection = kit.connect();
+    const Value answer =
+        ask_until_free(kit, [&] { return connection.ask("TxnShareAcknowledge", 0, request); });
+    answer["responses"][0]["partitions"][0]["errorCode"].is_none();
+    connection.close();
+  }
+  on.producer.commit();
+  expect_lag(kit, on.member.group(), on.topic, 0);
+}
+
+// Half a retry, half not acquired: all or nothing.
+CASE(retry_with_too_much, "docs/PROTOCOL.md 1.1") {
+  Staging on = staging(kit);
+  stage(kit, on.producer, on.member, {{.topic = on.topic, .first = 5, .last = 9}});
+  try_stage_one(kit, on.producer, on.member, {.topic = on.topic, .first = 5, .last = 10})
+      .is(ErrorCode::INVALID_RECORD_STATE);
+  expect_equal(flight_of(kit, on.member.group(), on.topic),
+               Flight{{0, 4, kAcquiredState, 1}, {5, 9, kStagedState, 1}}, "in flight");
+  on.producer.try_end(kCommit)["errorCode"].is(ErrorCode::TRANSACTION_ABORTABLE);
+  on.producer.abort();
+}
+
 // ---------------------------------------------------------------- doom
 
 CASE(doomed_in_every_version, "docs/PROTOCOL.md 1.3", .api = "EndTxn", .first = 0, .last = 5) {
@@ -330,13 +436,44 @@ CASE(doomed_with_output, "docs/PROTOCOL.md 1.3") {
   expect_equal(committed_values(kit, output), std::vector<std::string>{"next"}, "values");
 }
 
+// It still takes what is right, and gives it back with the rest.
+CASE(doomed_takes_more, "docs/PROTOCOL.md 1.3, T11") {
+  Staging on = staging(kit);
+  try_stage_one(kit, on.producer, on.member, {.topic = on.topic, .first = 10, .last = 10})
+      .is(ErrorCode::INVALID_RECORD_STATE);
+  stage(kit, on.producer, on.member, {{.topic = on.topic, .first = 0, .last = 9}});
+  on.producer.try_end(kCommit)["errorCode"].is(ErrorCode::TRANSACTION_ABORTABLE);
+  on.producer.abort();
+  expect_equal(on.member.acquire(on.topic), Ranges{{0, 9, 2}}, "acquired again");
+}
+
+CASE(doomed_and_succeeded, "docs/PROTOCOL.md 1.3, T12", .api = "EndTxn", .first = 4, .last = 5) {
+  Staging on = staging(kit, version_of(kit));
+  stage(kit, on.producer, on.member, {{.topic = on.topic, .first = 0, .last = 4}});
+  refused(kit, on, {.member = kit.name("m")}, ErrorCode::UNKNOWN_MEMBER_ID);
+  on.producer.init();
+  expect_equal(on.member.acquire(on.topic), Ranges{{0, 4, 2}}, "acquired again");
+  expect_not_doomed(kit, on);
+}
+
+CASE(doomed_and_timed_out, "docs/PROTOCOL.md 1.3, T12", .limit_s = 60) {
+  Staging on = staging(kit, TxnVersion::kTwo, {}, {.timeout_ms = 1000});
+  refused_part(kit, on, {{.topic = on.topic, .first = 10, .last = 10}},
+               ErrorCode::INVALID_RECORD_STATE);
+  kit.until("it is aborted", [&] { return on.producer.state() == "CompleteAbort"; }, Millis(45000));
+  on.producer.init();
+  expect_not_doomed(kit, on);
+}
+
 // What a stranger asks in vain dooms nothing of others.
 CASE(wrong_identity_dooms_nothing, "docs/PROTOCOL.md 1.3", .api = "EndTxn", .first = 4, .last = 5) {
   Staging on = staging(kit, version_of(kit));
   stage(kit, on.producer, on.member, {{.topic = on.topic, .first = 0, .last = 4}});
   const ShareAck bad{.topic = on.topic, .first = 10, .last = 10};
   for (const int delta : {-1, 1})
-    try_stage(kit, on.producer.with_epoch(on.producer.epoch() + delta), on.member, {bad});
+    try_stage(kit, on.producer.with_epoch(on.producer.epoch() + delta), on.member,
+              {bad})["errorCode"]
+        .is_not(0);
   TxnProducer stranger(kit);
   stranger.init();
   TxnProducer liar = on.producer;
@@ -389,6 +526,37 @@ CASE(enlist_unknown_topics, "docs/PROTOCOL.md 0") {
   answer["topics"][1]["partitions"][0]["errorCode"].is(ErrorCode::UNKNOWN_TOPIC_ID);
   answer["topics"][2]["partitions"][0]["errorCode"].is(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
   expect_not_doomed(kit, on);
+}
+
+CASE(enlist_nothing_good, "docs/PROTOCOL.md 1.1") {
+  Staging on = staging(kit);
+  const Value answer = try_enlist(kit, on.producer, on.member.group(), {{.topic = kUnknown}});
+  answer["errorCode"].is_none();
+  answer["topics"][0]["partitions"][0]["errorCode"].is(ErrorCode::UNKNOWN_TOPIC_ID);
+  expect(!answer.has("transactionStartTimeMs"), "no start is told");
+  try_enlist(kit, on.producer, on.member.group(), {})["errorCode"].is_none();
+  expect_equal(on.producer.state(), std::string("Empty"), "the transaction");
+}
+
+// Each state partition once, however many share partitions it holds.
+CASE(enlist_several_partitions, "docs/PROTOCOL.md 1.1") {
+  const Topic topic = create_topic(kit, 16);
+  const std::string group = earliest_group(kit);
+  TxnProducer producer(kit);
+  producer.init();
+  std::vector<SharePart> parts;
+  for (int32_t i = 0; i < 16; ++i) parts.push_back({.topic = topic, .partition = i});
+  for (int round = 0; round < 2; ++round) {
+    const Value answer = try_enlist(kit, producer, group, parts);
+    answer["errorCode"].is_none();
+    answer["topics"].has_size(16);
+  }
+  std::vector<int64_t> listed =
+      producer.describe()["topics"].with("topic", "__share_group_state")["partitions"].numbers();
+  std::ranges::sort(listed);
+  expect(std::ranges::adjacent_find(listed) == listed.end(), "each is listed once");
+  expect_between(listed.size(), size_t{1}, size_t{16}, "state partitions");
+  producer.abort();
 }
 
 }  // namespace ackord::conform

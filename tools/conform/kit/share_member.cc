@@ -5,14 +5,22 @@
 #include <map>
 
 #include "tools/conform/kit/coordinators.h"
+#include "tools/conform/kit/share_topics.h"
 
 namespace ackord::conform {
 namespace {
 
 constexpr int kAcquireTries = 6;
 
-// The request's topics: the parts, and the acknowledgements that belong to each.
-json::array topics_of(const std::vector<SharePart>& parts, const std::vector<ShareAck>& acks) {
+json::array forgotten_of(const std::vector<SharePart>& parts) {
+  return list_of(parts, [](const SharePart& part) {
+    return Object{{"topicId", part.topic.id}, {"partitions", list(part.partition)}};
+  });
+}
+
+}  // namespace
+
+json::array share_topics(const std::vector<SharePart>& parts, const std::vector<ShareAck>& acks) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::pair<int32_t, json::array>>> topics;
   const auto place = [&](const Topic& topic, int32_t partition) -> json::array& {
@@ -36,14 +44,6 @@ json::array topics_of(const std::vector<SharePart>& parts, const std::vector<Sha
                                     })}};
   });
 }
-
-json::array forgotten_of(const std::vector<SharePart>& parts) {
-  return list_of(parts, [](const SharePart& part) {
-    return Object{{"topicId", part.topic.id}, {"partitions", list(part.partition)}};
-  });
-}
-
-}  // namespace
 
 std::vector<int64_t> offsets_of(const Ranges& ranges) {
   std::vector<int64_t> out;
@@ -132,7 +132,7 @@ Sent ShareMember::send_share_fetch(const std::vector<SharePart>& parts,
                  {"maxBytes", options.max_bytes},
                  {"maxRecords", options.max_records},
                  {"batchSize", options.batch_size},
-                 {"topics", topics_of(parts, options.acks)},
+                 {"topics", share_topics(parts, options.acks)},
                  {"forgottenTopicsData", forgotten_of(options.forgotten)}};
   if (options.version >= 2) {
     request["shareAcquireMode"] = options.acquire_mode;
@@ -201,7 +201,7 @@ Value ShareMember::share_acknowledge(const std::vector<ShareAck>& acks,
   Object request{{"groupId", group_},
                  {"memberId", id_},
                  {"shareSessionEpoch", used},
-                 {"topics", topics_of({}, acks)}};
+                 {"topics", share_topics({}, acks)}};
   if (options.version >= 2) request["isRenewAck"] = options.renew;
   Connection& connection = options.connection == nullptr ? *connection_ : *options.connection;
   Value answer = connection.ask("ShareAcknowledge", options.version, request);

@@ -1,35 +1,19 @@
 #include "tools/conform/kit/share_txn.h"
 
-#include <map>
-
 #include "tools/conform/kit/share_offsets.h"
+#include "tools/conform/kit/share_topics.h"
 
 namespace ackord::conform {
 
 Object stage_request(const TxnProducer& producer, const ShareMember& member,
                      const std::vector<ShareAck>& acks, const StageOptions& options) {
-  std::vector<std::string> order;
-  std::map<std::string, std::map<int32_t, json::array>> topics;
-  for (const ShareAck& ack : acks) {
-    if (!topics.contains(ack.topic.id)) order.push_back(ack.topic.id);
-    topics[ack.topic.id][ack.partition].emplace_back(
-        Object{{"firstOffset", ack.first},
-               {"lastOffset", ack.last},
-               {"acknowledgeTypes", list_of(ack.types, [](int8_t type) { return type; })}});
-  }
   Object request{{"transactionalId", options.transactional_id.value_or(json::value(producer.id()))},
                  {"groupId", options.group.value_or(member.group())},
                  {"producerId", producer.producer_id()},
                  {"producerEpoch", producer.epoch()},
                  {"memberId", options.member.value_or(member.id())},
                  {"memberEpoch", options.member_epoch.value_or(member.member_epoch())},
-                 {"topics", list_of(order, [&](const std::string& id) {
-                    return Object{{"topicId", id},
-                                  {"partitions", list_of(topics[id], [](const auto& partition) {
-                                     return Object{{"partitionIndex", partition.first},
-                                                   {"acknowledgementBatches", partition.second}};
-                                   })}};
-                  })}};
+                 {"topics", share_topics({}, acks)}};
   if (options.start) request["transactionStartTimeMs"] = *options.start;
   return request;
 }
@@ -79,6 +63,25 @@ int64_t enlist(Kit& kit, const TxnProducer& producer, const std::string& group, 
   return answer["transactionStartTimeMs"].number();
 }
 
+int64_t state_partition_of(const TxnProducer& producer) {
+  return producer.describe()["topics"]
+      .with("topic", "__share_group_state")["partitions"][0]
+      .number();
+}
+
+Value write_state_marker(Kit& kit, int64_t producer_id, int64_t state_partition,
+                         const StateMarker& marker) {
+  const Object topic{{"name", "__share_group_state"}, {"partitionIndexes", list(state_partition)}};
+  Object one{{"producerId", producer_id},
+             {"producerEpoch", marker.epoch},
+             {"transactionResult", marker.committed},
+             {"topics", list(topic)},
+             {"coordinatorEpoch", marker.coordinator_epoch}};
+  if (marker.version >= 2) one["transactionVersion"] = marker.transaction_version;
+  return kit.ask("WriteTxnMarkers", marker.version,
+                 {{"markers", list(one)}})["markers"][0]["topics"][0]["partitions"][0]["errorCode"];
+}
+
 Value in_flight(Kit& kit, const std::string& group, const Topic& topic, int32_t partition,
                 int32_t max_ranges) {
   const Value answer =
@@ -102,6 +105,12 @@ Flight flight_of(Kit& kit, const std::string& group, const Topic& topic, int32_t
 
 void expect_lag(Kit& kit, const std::string& group, const Topic& topic, int64_t lag) {
   describe_offset(kit, group, topic)["lag"].is(lag);
+}
+
+void expect_nothing_staged(Kit& kit, const std::string& group, const Topic& topic,
+                           int32_t partition) {
+  for (const auto& [first, last, state, count] : flight_of(kit, group, topic, partition))
+    expect(state != kStagedState, fmt::format("{} to {} are not staged", first, last));
 }
 
 Staging staging(Kit& kit, TxnVersion version, const Configs& group_configs,

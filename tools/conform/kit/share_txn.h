@@ -50,6 +50,19 @@ Value try_enlist(Kit& kit, const TxnProducer& producer, const std::string& group
 int64_t enlist(Kit& kit, const TxnProducer& producer, const std::string& group, const Topic& topic,
                std::optional<int64_t> start = {});
 
+// The first state partition that its open transaction lists.
+int64_t state_partition_of(const TxnProducer& producer);
+// A marker from a client to one state partition: the error code.
+struct StateMarker {
+  int epoch = 0;
+  bool committed = kCommit;
+  int32_t coordinator_epoch = 0;
+  int8_t transaction_version = 2;  // of version 2 on; before it is 0
+  int16_t version = 2;             // of WriteTxnMarkers
+};
+Value write_state_marker(Kit& kit, int64_t producer_id, int64_t state_partition,
+                         const StateMarker& marker);
+
 // The partition's part of DescribeSharePartitions.
 Value in_flight(Kit& kit, const std::string& group, const Topic& topic, int32_t partition = 0,
                 int32_t max_ranges = 1000);
@@ -57,6 +70,10 @@ Value in_flight(Kit& kit, const std::string& group, const Topic& topic, int32_t 
 using Flight = std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>>;
 Flight flight_of(Kit& kit, const std::string& group, const Topic& topic, int32_t partition = 0);
 void expect_lag(Kit& kit, const std::string& group, const Topic& topic, int64_t lag);
+
+// Nothing of the partition is staged.
+void expect_nothing_staged(Kit& kit, const std::string& group, const Topic& topic,
+                           int32_t partition = 0);
 
 // Ten records acquired by a member, and a producer that is initialised.
 struct Staging {
