@@ -77,13 +77,22 @@ uint16_t free_port() {
 }
 
 ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
-                           const std::string& output, const Limits& limits) {
+                           const std::string& output, const Limits& limits,
+                           const Environment& environment) {
   std::vector<char*> argv;
   std::string binary = program;
   argv.push_back(binary.data());
   std::vector<std::string> copies = arguments;
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
+  // The first of a name counts.
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  for (char** inherited = environ; *inherited != nullptr; ++inherited)
+    variables.emplace_back(*inherited);
+  std::vector<char*> envp;
+  for (std::string& variable : variables) envp.push_back(variable.data());
+  envp.push_back(nullptr);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) throw std::runtime_error("fork");
@@ -101,7 +110,9 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
   const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   ::dup2(file, STDOUT_FILENO);
   ::dup2(file, STDERR_FILENO);
-  ::execv(binary.c_str(), argv.data());
+  // A socket of this program would stay open with the child.
+  ::close_range(STDERR_FILENO + 1, ~0u, 0);
+  ::execve(binary.c_str(), argv.data(), envp.data());
   ::_exit(127);
 }
 
@@ -119,6 +130,14 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
 void ChildProcess::signal(int number) {
   if (!pid_ || *pid_ <= 1) throw std::logic_error("a signal to a process that is not running");
   ::kill(*pid_, number);
+}
+
+bool ChildProcess::stopped() const {
+  if (!pid_) return false;
+  // "PID (NAME) STATE …"; a name may have brackets.
+  const std::string status = read_file("/proc/" + std::to_string(*pid_) + "/stat");
+  const size_t name_ends = status.rfind(") ");
+  return name_ends != std::string::npos && status.compare(name_ends + 2, 1, "T") == 0;
 }
 
 void ChildProcess::limit(int resource, uint64_t value) {
@@ -156,9 +175,13 @@ Ended run_ackord(const std::vector<std::string>& arguments, Millis limit, const 
 }
 
 BrokerProcess::BrokerProcess(Settings settings)
+    : BrokerProcess(std::move(settings), Surroundings()) {}
+
+BrokerProcess::BrokerProcess(Settings settings, Surroundings surroundings)
     : settings_{{"offsets.topic.num.partitions", "3"},
                 {"transaction.state.log.num.partitions", "3"},
                 {"share.coordinator.state.topic.num.partitions", "3"}},
+      surroundings_(std::move(surroundings)),
       port_(free_port()) {
   settings_.insert(settings_.end(), settings.begin(), settings.end());
   start();
@@ -172,9 +195,24 @@ BrokerProcess::~BrokerProcess() {
 }
 
 std::vector<std::string> BrokerProcess::arguments() const {
-  std::vector<std::string> arguments{"--set", "listeners=PLAINTEXT://" + bootstrap(),
+  std::string listeners = "PLAINTEXT://" + bootstrap();
+  std::string advertised = listeners;
+  std::string protocols = "PLAINTEXT:PLAINTEXT";
+  const std::vector<ProxiedListener>& proxied = surroundings_.proxied;
+  for (size_t i = 0; i < proxied.size(); ++i) {
+    const std::string name = "PROXIED" + std::to_string(i);
+    const std::string host = "," + name + "://127.0.0.1:";
+    listeners += host + std::to_string(proxied[i].port);
+    advertised += host + std::to_string(proxied[i].advertised_port);
+    protocols += "," + name + ":PLAINTEXT";
+  }
+  std::vector<std::string> arguments{"--set", "listeners=" + listeners,
                                      "--set", "log.dirs=" + directory(),
                                      "--set", "http.listener="};
+  if (!proxied.empty()) {
+    arguments.insert(arguments.end(), {"--set", "advertised.listeners=" + advertised, "--set",
+                                       "listener.security.protocol.map=" + protocols});
+  }
   for (const auto& [name, value] : settings_) {
     arguments.push_back("--set");
     arguments.push_back(name + "=" + value);
@@ -183,7 +221,8 @@ std::vector<std::string> BrokerProcess::arguments() const {
 }
 
 void BrokerProcess::launch() {
-  child_ = ChildProcess(ACKORD_BINARY, arguments(), directory_ / "output", limits_);
+  child_ = ChildProcess(ACKORD_BINARY, arguments(), directory_ / "output", limits_,
+                        surroundings_.environment);
 }
 
 void BrokerProcess::start() {
@@ -208,6 +247,11 @@ void BrokerProcess::kill9() {
   const std::optional<int> status = child_.wait_for_end(kStopLimit);
   // It must have lived until now: a broker that had died by itself is no crash test.
   if (status != 128 + SIGKILL) throw std::runtime_error("ackord had ended by itself:\n" + output());
+}
+
+void BrokerProcess::await_own_kill() {
+  const std::optional<int> status = child_.wait_for_end(kStopLimit);
+  if (status != 128 + SIGKILL) throw std::runtime_error("ackord lives, or ended:\n" + output());
 }
 
 int BrokerProcess::stop() {

@@ -37,6 +37,21 @@ struct Ended {
 Ended run_ackord(const std::vector<std::string>& arguments, Millis limit = Millis(20000),
                  const Limits& limits = {});
 
+// A listener that clients reach under another port: that of a Proxy.
+struct ProxiedListener {
+  uint16_t port = 0;
+  uint16_t advertised_port = 0;
+};
+
+// Variables of the environment, besides those of this program.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// What a broker runs in.
+struct Surroundings {
+  std::vector<ProxiedListener> proxied;
+  Environment environment;
+};
+
 // One child of this program. It alone calls kill(2), whose negative numbers name groups of
 // processes, -1 all of them: signal() therefore takes no number, and refuses when there is no
 // child. Reaps the child at the latest when destroyed.
@@ -45,7 +60,8 @@ class ChildProcess {
   ChildProcess() = default;
   // Its output is appended to `output`.
   ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
-               const std::string& output, const Limits& limits = {});
+               const std::string& output, const Limits& limits = {},
+               const Environment& environment = {});
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept { *this = std::move(other); }
   ChildProcess& operator=(ChildProcess&& other) noexcept;
@@ -53,6 +69,8 @@ class ChildProcess {
   bool running() const { return pid_.has_value(); }
   // Only while running().
   void signal(int number);
+  // Whether a signal has stopped it (SIGSTOP).
+  bool stopped() const;
   // Changes the soft limit of the running process.
   void limit(int resource, uint64_t value);
   // The exit status (128 + signal when one ended it) once it has ended; it is not running() then.
@@ -68,6 +86,7 @@ class BrokerProcess {
   // Starts it, and returns when it has answered ApiVersions. State topics get few partitions, so
   // that a start is quick; `settings` come after that and win.
   explicit BrokerProcess(Settings settings = {});
+  BrokerProcess(Settings settings, Surroundings surroundings);
   ~BrokerProcess();
   BrokerProcess(const BrokerProcess&) = delete;
 
@@ -78,6 +97,8 @@ class BrokerProcess {
   std::vector<std::string> arguments() const;
 
   void kill9();
+  // Waits for the SIGKILL that it gives itself (CrashPoint).
+  void await_own_kill();
   // SIGTERM; returns the exit status. Fails when it does not end in time, or had ended before.
   int stop();
   bool running() const { return child_.running(); }
@@ -98,6 +119,7 @@ class BrokerProcess {
 
   test::TempDirectory directory_;
   Settings settings_;
+  const Surroundings surroundings_;
   Limits limits_;
   uint16_t port_;
   ChildProcess child_;
