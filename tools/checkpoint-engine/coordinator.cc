@@ -19,6 +19,8 @@ using client::Millis;
 constexpr Millis kTimeout{20000};
 // An executor that has not reported by then is given up.
 constexpr Millis kReportLimit{30000};
+// A new start may help where trying again does not.
+constexpr int kMostAborted = 10;
 
 }  // namespace
 
@@ -27,11 +29,13 @@ Coordinator::Coordinator(CoordinatorOptions options)
   client::ClientConfig config;
   config.bootstrap_servers = options_.bootstrap;
   config.client_id = "checkpoint-engine";
+  config.request_timeout = config.connection_timeout = Millis(options_.request_timeout_ms);
   auto transactions = client::BatchTransactionCoordinator::create(
       std::move(config), GroupId(options_.group), kTimeout);
   if (!transactions) throw std::runtime_error(transactions.error().message);
   transactions_ = std::move(*transactions);
-  prefix_ = options_.group + "-" + options_.job;
+  // The dot keeps it apart from those of a job whose name begins like this one's.
+  prefix_ = options_.group + "-" + options_.job + ".";
   attempt_ = sink_.next_attempt();
 }
 
@@ -46,8 +50,10 @@ Coordinator::~Coordinator() {
   }
 }
 
-void Coordinator::die_after(std::string_view step, const Reports& reports) const {
-  if (options_.die_at == step && !reports.results.empty()) ::kill(::getpid(), SIGKILL);
+void Coordinator::reach(std::string_view step, const Reports& reports) const {
+  if (reports.results.empty()) return;
+  if (options_.die_at == step) ::kill(::getpid(), SIGKILL);
+  if (options_.stop_at == step) ::raise(SIGSTOP);
 }
 
 void Coordinator::recover() {
@@ -63,9 +69,22 @@ void Coordinator::start_executor() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     throw std::runtime_error("socketpair");
   const std::string descriptor = std::to_string(pair[1]);
-  std::vector<std::string> words{options_.program, "executor",         "--channel", descriptor,
-                                 "--bootstrap",    options_.bootstrap, "--group",   options_.group,
-                                 "--topic",        options_.topic};
+  const std::string& bootstrap =
+      options_.executor_bootstrap.empty() ? options_.bootstrap : options_.executor_bootstrap;
+  std::vector<std::string> words{options_.program,
+                                 "executor",
+                                 "--channel",
+                                 descriptor,
+                                 "--bootstrap",
+                                 bootstrap,
+                                 "--group",
+                                 options_.group,
+                                 "--topic",
+                                 options_.topic,
+                                 "--request-timeout-ms",
+                                 std::to_string(options_.request_timeout_ms),
+                                 "--transaction-timeout-ms",
+                                 std::to_string(options_.transaction_timeout_ms)};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -94,12 +113,12 @@ void Coordinator::run() {
 
 size_t Coordinator::checkpoint() {
   ++checkpoint_;
-  const std::string id = fmt::format("{}.{}-{}", prefix_, attempt_, checkpoint_);
-  auto begun = transactions_->begin(id, Millis(60000), kTimeout);
+  const std::string id = fmt::format("{}{}-{}", prefix_, attempt_, checkpoint_);
+  auto begun = transactions_->begin(id, Millis(options_.transaction_timeout_ms), kTimeout);
   if (!begun) throw std::runtime_error("cannot begin " + id + ": " + begun.error().message);
   work(id);
   Reports reports = collect();
-  die_after("acks", reports);
+  reach("acks", reports);
   if (!reports.failure) {
     auto prepared = transactions_->prepare(id, reports.staged, kTimeout);
     if (!prepared) reports.failure = prepared.error().message;
@@ -109,20 +128,33 @@ size_t Coordinator::checkpoint() {
     if (auto aborted = transactions_->abort(id, kTimeout); !aborted)
       throw std::runtime_error("cannot abort " + id + ": " + aborted.error().message);
     tell_all({{"do", "ended"}, {"committed", false}});
+    if (++aborted_ == kMostAborted)
+      throw std::runtime_error("too many checkpoints are aborted: " + *reports.failure);
     return 0;
   }
-  die_after("prepare", reports);
+  reach("prepare", reports);
   // From here on the checkpoint counts: a restart commits it, too.
-  sink_.commit_checkpoint(id, reports.results);
-  die_after("sink", reports);
+  commit_to_sink(id, reports);
+  reach("sink", reports);
   auto committed = transactions_->commit(id, kTimeout);
   if (!committed)
     throw std::runtime_error("cannot commit " + id + ": " + committed.error().message);
-  die_after("commit", reports);
+  reach("commit", reports);
   tell_all({{"do", "ended"}, {"committed", true}});
+  aborted_ = 0;
   if (!reports.results.empty())
     fmt::print("checkpoint {}: {} results\n", id, reports.results.size());
   return reports.results.size();
+}
+
+void Coordinator::commit_to_sink(const std::string& id, const Reports& reports) {
+  try {
+    sink_.commit_checkpoint(id, reports.results);
+  } catch (const Superseded&) {
+    // Prepared, it would hold its records for ever; the later attempt may have looked before.
+    (void)transactions_->abort(id, kTimeout);
+    throw;
+  }
 }
 
 void Coordinator::work(const std::string& id) {

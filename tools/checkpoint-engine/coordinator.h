@@ -4,9 +4,9 @@
 //
 //   begin → executors work → they stage and report → prepare(sum) → sink → commit
 //
-// Anything that fails before the sink's commit aborts the checkpoint; an executor that dies ends
-// the job. A start first settles what an earlier one has left. Errors: std::runtime_error. One
-// thread.
+// Anything that fails before the sink's commit aborts the checkpoint; many that are aborted in a
+// row, an executor that dies, and a later attempt, which the sink knows of, end the job. A start
+// first settles what an earlier one has left. Errors: std::runtime_error. One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -25,17 +25,21 @@ namespace ackord::engine {
 
 struct CoordinatorOptions {
   std::string bootstrap = "localhost:9092";
+  std::string executor_bootstrap;  // as executors reach the broker; empty: as the coordinator does
   std::string group;
   std::string topic;
   std::string database;
   std::string job = "job";
   int executors = 4;
   int checkpoint_ms = 1000;
+  int transaction_timeout_ms = 60000;
+  int request_timeout_ms = 5000;
   // Ends after so many checkpoints in a row without a result; 0: never.
   int end_after_idle = 0;
   // For tests: after which step of the first checkpoint with results the process is killed: "acks",
   // "prepare", "sink", "commit".
   std::string die_at;
+  std::string stop_at;  // the same, but it only stops (SIGSTOP)
   std::string program;  // this executable
 };
 
@@ -64,7 +68,8 @@ class Coordinator {
   void work(const std::string& id);
   Reports collect();
   void tell_all(const boost::json::object& message);
-  void die_after(std::string_view step, const Reports& reports) const;
+  void reach(std::string_view step, const Reports& reports) const;
+  void commit_to_sink(const std::string& id, const Reports& reports);
 
   CoordinatorOptions options_;
   Sink sink_;
@@ -72,6 +77,7 @@ class Coordinator {
   std::string prefix_;
   int64_t attempt_ = 0;
   int checkpoint_ = 0;
+  int aborted_ = 0;  // checkpoints in a row
   std::vector<Worker> workers_;
 };
 

@@ -25,10 +25,14 @@ std::string result_of(std::string value) {
 
 }  // namespace
 
-Executor::Executor(const ExecutorOptions& options, Channel channel) : channel_(std::move(channel)) {
+Executor::Executor(const ExecutorOptions& options, Channel channel)
+    : channel_(std::move(channel)),
+      stage_timeout_(std::min(kTimeout, Millis(options.transaction_timeout_ms))) {
   client::ShareConsumerConfig config;
   config.client.bootstrap_servers = options.bootstrap;
   config.client.client_id = "checkpoint-engine";
+  config.client.request_timeout = config.client.connection_timeout =
+      Millis(options.request_timeout_ms);
   config.group = GroupId(options.group);
   config.mode = client::AcknowledgementMode::kTransactional;
   auto transactions = client::BatchTransactionExecutor::create(config.client);
@@ -90,8 +94,8 @@ void Executor::checkpoint() {
   if (!verdicts) {
     failure_ = verdicts.error().message;
   } else {
-    auto staged =
-        transactions_->acknowledge(id_, *verdicts, consumer_->share_group_metadata(), kTimeout);
+    auto staged = transactions_->acknowledge(id_, *verdicts, consumer_->share_group_metadata(),
+                                             stage_timeout_);
     if (!staged && failure_.empty()) failure_ = staged.error().message;
   }
   const auto report = transactions_->report(id_);

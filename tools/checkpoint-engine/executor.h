@@ -23,6 +23,8 @@ struct ExecutorOptions {
   std::string bootstrap;
   std::string group;
   std::string topic;
+  int request_timeout_ms = 5000;
+  int transaction_timeout_ms = 60000;  // after it there is nothing left to stage in
 };
 
 class Executor {
@@ -36,6 +38,7 @@ class Executor {
   void checkpoint();
 
   Channel channel_;
+  const client::Millis stage_timeout_;
   std::unique_ptr<client::ShareConsumer> consumer_;
   std::unique_ptr<client::BatchTransactionExecutor> transactions_;
   std::string id_;

@@ -16,6 +16,8 @@ namespace {
 
 void add_coordinator_options(CLI::App& app, CoordinatorOptions& options) {
   app.add_option("--bootstrap", options.bootstrap, "The broker")->capture_default_str();
+  app.add_option("--executor-bootstrap", options.executor_bootstrap,
+                 "The broker as executors reach it, where that differs");
   app.add_option("--group", options.group, "The share group");
   app.add_option("--topic", options.topic, "Its topic");
   app.add_option("--database", options.database, "The SQLite file that takes the results");
@@ -26,11 +28,23 @@ void add_coordinator_options(CLI::App& app, CoordinatorOptions& options) {
   app.add_option("--checkpoint-ms", options.checkpoint_ms, "The time between two checkpoints")
       ->capture_default_str()
       ->check(CLI::Range(1, 60000));
+  app.add_option("--transaction-timeout-ms", options.transaction_timeout_ms,
+                 "After how long the broker aborts a checkpoint that is not prepared")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 900000));
+  app.add_option("--request-timeout-ms", options.request_timeout_ms,
+                 "How long one request may take before it is sent again")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60000));
   app.add_option("--end-after-idle", options.end_after_idle,
                  "End after so many checkpoints without a result; 0: never");
+  const CLI::IsMember step({"acks", "prepare", "sink", "commit"});
   app.add_option("--die-at", options.die_at,
                  "For tests: be killed after this step of the first checkpoint with results")
-      ->check(CLI::IsMember({"acks", "prepare", "sink", "commit"}));
+      ->check(step);
+  app.add_option("--stop-at", options.stop_at,
+                 "For tests: be stopped after this step of each checkpoint with results")
+      ->check(step);
 }
 
 int start(int count, char** arguments) {
@@ -48,6 +62,8 @@ int start(int count, char** arguments) {
   as_executor->add_option("--bootstrap", executor.bootstrap)->required();
   as_executor->add_option("--group", executor.group)->required();
   as_executor->add_option("--topic", executor.topic)->required();
+  as_executor->add_option("--request-timeout-ms", executor.request_timeout_ms)->required();
+  as_executor->add_option("--transaction-timeout-ms", executor.transaction_timeout_ms)->required();
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& problem) {

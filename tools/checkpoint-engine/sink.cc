@@ -60,11 +60,20 @@ void Sink::execute(const char* statement) {
 
 int64_t Sink::next_attempt() {
   execute("INSERT INTO attempts DEFAULT VALUES");
-  return sqlite3_last_insert_rowid(database_);
+  attempt_ = sqlite3_last_insert_rowid(database_);
+  return attempt_;
 }
 
 void Sink::commit_checkpoint(const std::string& id, const std::vector<Result>& results) {
   execute("BEGIN IMMEDIATE");
+  Statement latest(database_, "SELECT MAX(number) FROM attempts");
+  latest.step();
+  const int64_t number = latest.number(0);
+  latest.reset();
+  if (number != attempt_) {
+    execute("ROLLBACK");
+    throw Superseded("attempt " + std::to_string(number) + " has begun");
+  }
   Statement insert(database_, "INSERT INTO results VALUES (?, ?, ?)");
   for (const Result& result : results) {
     insert.bind(1, result.input);

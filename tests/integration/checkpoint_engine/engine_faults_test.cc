@@ -11,16 +11,7 @@
 namespace ackord::integration {
 namespace {
 
-class EngineFaults : public EngineTest {
- protected:
-  // Until the file has results of at least so many inputs.
-  void await_results(size_t count) {
-    poll_until("results", [&] { return results().size() >= count; }, kRunLimit);
-  }
-  void await_executors(size_t count) {
-    poll_until("executors", [&] { return executors().size() >= count; }, kRunLimit);
-  }
-};
+class EngineFaults : public EngineTest {};
 
 TEST_F(EngineFaults, NothingGoesWrong) {
   feed(100);
@@ -72,6 +63,23 @@ TEST_F(EngineFaults, AZombieExecutorComesBack) {
   for (const int zombie : zombies) ::kill(zombie, SIGCONT);
   const std::optional<int> status = successor.wait_for_end(kRunLimit);
   ASSERT_TRUE(status.has_value()) << engine_output();
+  run_until_done();
+  expect_each_input_once();
+}
+
+// The whole of an earlier attempt stands still between its prepare and its sink, and goes on when a
+// later one has aborted what it had prepared: its results must not come into the file any more.
+TEST_F(EngineFaults, AZombieCoordinatorComesBack) {
+  feed(60);
+  ChildProcess zombie = start({"--stop-at", "prepare"});
+  poll_until("the stop", [&] { return zombie.stopped(); }, kRunLimit);
+  EXPECT_EQ(results().size(), 0u);
+  ChildProcess successor = start();
+  poll_until("recovery", [&] { return said(": aborted"); }, kRunLimit);
+  zombie.signal(SIGCONT);
+  EXPECT_EQ(zombie.wait_for_end(kRunLimit), 1) << engine_output();
+  EXPECT_TRUE(said("attempt 2 has begun")) << engine_output();
+  ASSERT_TRUE(successor.wait_for_end(kRunLimit).has_value()) << engine_output();
   run_until_done();
   expect_each_input_once();
 }

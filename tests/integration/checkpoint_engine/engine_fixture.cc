@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -13,17 +14,19 @@ namespace {
 Settings settings() {
   return {{"group.share.min.heartbeat.interval.ms", "100"},
           {"group.share.heartbeat.interval.ms", "200"},
-          {"group.share.min.record.lock.duration.ms", "1000"}};
+          {"group.share.min.record.lock.duration.ms", "1000"},
+          {"group.share.max.delivery.count.limit", "25"}};
 }
 
 }  // namespace
 
-EngineTest::EngineTest() : broker_(settings()) {
+EngineTest::EngineTest(std::vector<ProxiedListener> proxied)
+    : broker_(settings(), Surroundings{std::move(proxied), {}}), bootstrap_(broker_.bootstrap()) {
   RawClient client(broker_.port());
   topic_ = create_topic(client, "inputs", kPartitions);
   set_group_configs(client, group_,
                     {{"share.auto.offset.reset", "earliest"},
-                     {"share.delivery.count.limit", "10"},
+                     {"share.delivery.count.limit", "25"},
                      {"share.record.lock.duration.ms", "5000"}});
 }
 
@@ -34,12 +37,10 @@ void EngineTest::feed(int count) {
 }
 
 ChildProcess EngineTest::start(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments{"--bootstrap",      broker_.bootstrap(),
-                                     "--group",          group_,
-                                     "--topic",          topic_.name,
-                                     "--database",       directory_ / "results.db",
-                                     "--checkpoint-ms",  "300",
-                                     "--end-after-idle", "6"};
+  std::vector<std::string> arguments{
+      "--bootstrap",     bootstrap_,  "--group",          group_,
+      "--topic",         topic_.name, "--database",       directory_ / "results.db",
+      "--checkpoint-ms", "300",       "--end-after-idle", "6"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return ChildProcess(ACKORD_ENGINE, arguments, directory_ / "engine");
 }
@@ -69,16 +70,23 @@ std::map<std::string, int> EngineTest::results() const {
   std::map<std::string, int> counts;
   sqlite3* database = nullptr;
   const std::string path = directory_ / "results.db";
+  // The first run makes it, and its tables.
+  if (!std::filesystem::exists(path)) return counts;
   require(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK,
           "the results cannot be opened");
+  sqlite3_busy_timeout(database, 10000);
+  char* problem = nullptr;
   sqlite3_exec(
       database, "SELECT value FROM results",
       [](void* out, int, char** columns, char**) {
         ++(*static_cast<std::map<std::string, int>*>(out))[columns[0]];
         return 0;
       },
-      &counts, nullptr);
+      &counts, &problem);
+  const std::string text = problem == nullptr ? "" : problem;
+  sqlite3_free(problem);
   sqlite3_close(database);
+  require(text.empty() || text == "no such table: results", text);
   return counts;
 }
 
@@ -100,6 +108,18 @@ std::string EngineTest::engine_output() const {
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+bool EngineTest::said(const std::string& text) const {
+  return engine_output().find(text) != std::string::npos;
+}
+
+void EngineTest::await_results(size_t count) {
+  poll_until("results", [&] { return results().size() >= count; }, kRunLimit);
+}
+
+void EngineTest::await_executors(size_t count) {
+  poll_until("executors", [&] { return executors().size() >= count; }, kRunLimit);
 }
 
 std::vector<int> EngineTest::executors() const {

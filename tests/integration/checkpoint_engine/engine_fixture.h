@@ -20,7 +20,8 @@ class EngineTest : public ::testing::Test {
   static constexpr int kPartitions = 2;
   static constexpr Millis kRunLimit{60000};
 
-  EngineTest();
+  // `proxied`: more listeners of the broker.
+  explicit EngineTest(std::vector<ProxiedListener> proxied = {});
 
   // Distinct values "in-N", spread over the partitions.
   void feed(int count);
@@ -33,12 +34,19 @@ class EngineTest : public ::testing::Test {
   // Results by input value; an input that has none is missing.
   std::map<std::string, int> results() const;
   void expect_each_input_once();
+  // Until the file has results of at least so many inputs; until runs have started so many
+  // executors.
+  void await_results(size_t count);
+  void await_executors(size_t count);
+  bool said(const std::string& text) const;
   // The processes of executors that runs have named so far.
   std::vector<int> executors() const;
   std::string engine_output() const;
 
   test::TempDirectory directory_;
   BrokerProcess broker_;
+  // Where runs reach the broker.
+  std::string bootstrap_;
   Topic topic_;
   std::string group_ = "engine";
   int fed_ = 0;

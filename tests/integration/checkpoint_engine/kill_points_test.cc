@@ -21,9 +21,6 @@ class KillPoints : public EngineTest {
     run_until_done();
     expect_each_input_once();
   }
-  bool said(const std::string& text) const {
-    return engine_output().find(text) != std::string::npos;
-  }
 };
 
 TEST_F(KillPoints, AfterTheAcknowledgementsAreStaged) {
