@@ -124,7 +124,10 @@ Result<Connection*> Cluster::any_broker(const Deadline& deadline) {
 Result<Connection*> Cluster::broker(BrokerId id, const Deadline& deadline) {
   std::unique_ptr<Connection>& connection = connections_[id];
   if (connection && connection->usable()) return connection.get();
-  Result<std::unique_ptr<Connection>> opened = own_connection(id, deadline);
+  const std::optional<Endpoint> at = endpoint(id);
+  Result<std::unique_ptr<Connection>> opened =
+      at ? Connection::open(*at, config_, deadline)
+         : error(ErrorCode::BROKER_NOT_AVAILABLE, "unknown broker " + std::to_string(id.value));
   if (!opened) {
     connections_.erase(id);
     return opened.error();
@@ -133,13 +136,9 @@ Result<Connection*> Cluster::broker(BrokerId id, const Deadline& deadline) {
   return connection.get();
 }
 
-Result<std::unique_ptr<Connection>> Cluster::own_connection(BrokerId id,
-                                                            const Deadline& deadline) const {
-  const auto endpoint = brokers_.find(id);
-  if (endpoint == brokers_.end()) {
-    return error(ErrorCode::BROKER_NOT_AVAILABLE, "unknown broker " + std::to_string(id.value));
-  }
-  return Connection::open(endpoint->second, config_, deadline);
+std::optional<Endpoint> Cluster::endpoint(BrokerId id) const {
+  const auto known = brokers_.find(id);
+  return known == brokers_.end() ? std::nullopt : std::optional(known->second);
 }
 
 Result<Connection*> Cluster::coordinator(CoordinatorType type, const std::string& key,

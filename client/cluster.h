@@ -63,8 +63,8 @@ class Cluster {
   void forget_coordinator(CoordinatorType type, const std::string& key);
   // The one that coordinator() has found; -1 when there is none.
   BrokerId known_coordinator(CoordinatorType type, const std::string& key) const;
-  // A connection that the caller owns, for state that hangs on it (share sessions).
-  Result<std::unique_ptr<Connection>> own_connection(BrokerId id, const Deadline& deadline) const;
+  // Where a broker listens, for who makes connections of its own (share sessions).
+  std::optional<Endpoint> endpoint(BrokerId id) const;
 
  private:
   explicit Cluster(ClientConfig config, std::vector<Endpoint> bootstrap)

@@ -18,8 +18,9 @@ int16_t BrokerAbilities::feature(const std::string& name) const {
   return found == finalized_features.end() ? 0 : found->second;
 }
 
-Connection::Connection(Socket socket, const ClientConfig& config)
+Connection::Connection(Socket socket, const Endpoint& endpoint, const ClientConfig& config)
     : socket_(std::move(socket)),
+      peer_(endpoint.host + ":" + std::to_string(endpoint.port)),
       client_id_(config.client_id),
       max_response_size_(config.max_response_size) {}
 
@@ -29,7 +30,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Endpoint& endpoint,
   const Deadline until = deadline.within(config.connection_timeout);
   Result<Socket> socket = Socket::connect(endpoint, until);
   if (!socket) return socket.error();
-  std::unique_ptr<Connection> connection(new Connection(std::move(*socket), config));
+  std::unique_ptr<Connection> connection(new Connection(std::move(*socket), endpoint, config));
   if (Result<void> negotiated = connection->negotiate(until); !negotiated)
     return negotiated.error();
   return connection;
@@ -71,6 +72,10 @@ std::optional<int16_t> Connection::common_version(int16_t api_key, int16_t min, 
 Error Connection::no_version(std::string_view message) const {
   return error(ErrorCode::UNSUPPORTED_VERSION,
                "the broker has no version of " + std::string(message));
+}
+
+Error Connection::failed(std::string_view message, const Error& cause) const {
+  return error(cause.code, std::string(message) + ", " + peer_ + ": " + cause.message);
 }
 
 Result<Sent> Connection::send_frame(int16_t api_key, int16_t version,

@@ -3,8 +3,9 @@
 // Version negotiation: open() asks ApiVersions; each request goes out with the highest version that
 // both sides have. Errors: NETWORK_EXCEPTION and REQUEST_TIMED_OUT of the transport;
 // UNSUPPORTED_VERSION when no version is common; INVALID_REQUEST for an answer that cannot be
-// decoded. After any of them but UNSUPPORTED_VERSION the connection is not usable any more: open a
-// new one. Error codes inside an answer are the caller's. One thread at a time.
+// decoded; their texts name the message and the broker. After any of them but UNSUPPORTED_VERSION
+// the connection is not usable any more: open a new one. Error codes inside an answer are the
+// caller's. One thread at a time.
 //
 //   auto connection = Connection::open({"localhost", 9092}, config, deadline);
 //   auto answer = (*connection)->call<protocol::MetadataResponse>(request, deadline);
@@ -83,19 +84,21 @@ class Connection {
     if (!version) return no_version(Request::kName);
     protocol::Writer body;
     request.encode(body, *version);
-    return send_frame(Request::kApiKey, *version, body.finish().copy(), deadline);
+    Result<Sent> sent = send_frame(Request::kApiKey, *version, body.finish().copy(), deadline);
+    if (!sent) return failed(Request::kName, sent.error());
+    return sent;
   }
 
   // Answers come in the order of the requests: take them so.
   template <class Response>
   Result<Answer<Response>> receive(const Sent& sent, const Deadline& deadline) {
     Result<std::vector<std::byte>> frame = receive_frame(sent, deadline);
-    if (!frame) return frame.error();
+    if (!frame) return failed(Response::kName, frame.error());
     return decode<Response>(std::move(*frame), sent.version);
   }
 
  private:
-  Connection(Socket socket, const ClientConfig& config);
+  Connection(Socket socket, const Endpoint& endpoint, const ClientConfig& config);
 
   template <class Response>
   Result<Answer<Response>> decode(std::vector<std::byte> frame, int16_t version) {
@@ -121,11 +124,14 @@ class Connection {
   Result<void> negotiate(const Deadline& deadline);
   std::optional<int16_t> common_version(int16_t api_key, int16_t min, int16_t max) const;
   Error no_version(std::string_view message) const;
+  // The same error, with what it was about.
+  Error failed(std::string_view message, const Error& cause) const;
   Result<Sent> send_frame(int16_t api_key, int16_t version, const std::vector<std::byte>& body,
                           const Deadline& deadline);
   Result<std::vector<std::byte>> receive_frame(const Sent& sent, const Deadline& deadline);
 
   Socket socket_;
+  std::string peer_;  // host:port
   std::string client_id_;
   uint32_t max_response_size_;
   BrokerAbilities abilities_;

@@ -188,7 +188,7 @@ Result<ShareAcknowledgements> ShareConsumer::acknowledgements_for_transaction() 
 Result<std::map<TopicIdPartition, ErrorCode>> ShareConsumer::commit_sync(Millis timeout) {
   const Deadline deadline = Deadline::in(timeout);
   if (closed_) return error(ErrorCode::INVALID_REQUEST, "the consumer is closed");
-  finish_all_fetches();
+  finish_all_fetches(deadline);
   Results results;
   PartitionAcknowledgements renewals = book_->take_decided(AcknowledgeType::kRenew);
   if (!renewals.empty()) {
@@ -224,7 +224,7 @@ ShareConsumer::Results ShareConsumer::send_until_settled(bool renew, const Deadl
 }
 
 ShareConsumer::Results ShareConsumer::send_outgoing(bool renew, const Deadline& deadline) {
-  finish_all_fetches();
+  finish_all_fetches(deadline);
   std::map<BrokerId, PartitionAcknowledgements> by_leader;
   for (auto& [partition, batches] : outgoing_) {
     by_leader[cluster_->leader(partition)][partition] = std::move(batches);

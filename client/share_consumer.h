@@ -126,8 +126,8 @@ class ShareConsumer {
   void start_fetches(const ShareAssignment& assignment, const Deadline& deadline);
   // False when no fetch is under way.
   bool await_fetch(const Deadline& deadline);
-  void finish_fetch(ShareSession& session);
-  void finish_all_fetches();
+  void finish_fetch(ShareSession& session, const Deadline& deadline);
+  void finish_all_fetches(const Deadline& deadline);
   void buffer(const ShareSession::FetchedPartition& partition, Millis lock_time);
   void lose_session(ShareSession& session);
   void acknowledged(const PartitionAcknowledgements& sent, const Results& results);

@@ -2,6 +2,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "client/share_consumer.h"
 
@@ -81,22 +82,25 @@ void ShareConsumer::start_fetches(const ShareAssignment& assignment, const Deadl
   for (const auto& [broker, wanted] : by_leader) {
     ShareSession& session = session_of(broker);
     if (session.fetching() || !session.ready()) continue;
-    PartitionAcknowledgements acknowledgements;
-    if (session.open()) {
-      acknowledgements = outgoing_for(wanted);
-    } else {
-      const PartitionAcknowledgements lost = outgoing_for(wanted);
+    PartitionAcknowledgements acknowledgements = outgoing_for(wanted);
+    if (!session.open()) {
       Results results;
-      for (const auto& [partition, batches] : lost)
+      for (const auto& [partition, batches] : acknowledgements)
         results[partition] = ErrorCode::SHARE_SESSION_NOT_FOUND;
-      acknowledged(lost, results);
+      acknowledged(std::exchange(acknowledgements, {}), results);
     }
     if (!session.needs_fetch(wanted, acknowledgements)) continue;
+    if (!session.open()) {
+      // A connection that does not come must not hold up the caller.
+      const Result<bool> connected =
+          session.connect(*cluster_, deadline.within(config_.client.retry_backoff));
+      if (!connected) lose_session(session);
+      if (!connected || !*connected) continue;
+    }
     const Millis max_wait = std::min(config_.limits.max_wait, deadline.left());
     const PartitionAcknowledgements copy = acknowledgements;
     Result<void> started =
-        session.start_fetch(*cluster_, wanted, std::move(acknowledgements), max_wait,
-                            Deadline::in(config_.client.connection_timeout));
+        session.start_fetch(config_.client, wanted, std::move(acknowledgements), max_wait);
     if (started) continue;
     Results results;
     for (const auto& [partition, batches] : copy) results[partition] = started.error().code;
@@ -123,20 +127,22 @@ bool ShareConsumer::await_fetch(const Deadline& deadline) {
       std::min(deadline.left(), config_.limits.max_wait + config_.client.retry_backoff_max);
   if (::poll(entries.data(), entries.size(), static_cast<int>(time.count())) <= 0) return true;
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].revents != 0) finish_fetch(*sessions[i]);
+    // Its answer has begun: a large one may take longer than this poll.
+    if (entries[i].revents != 0)
+      finish_fetch(*sessions[i], Deadline::in(config_.client.request_timeout));
   }
   return true;
 }
 
-void ShareConsumer::finish_all_fetches() {
+void ShareConsumer::finish_all_fetches(const Deadline& deadline) {
   for (auto& [broker, session] : sessions_) {
-    if (session.fetching()) finish_fetch(session);
+    if (session.fetching()) finish_fetch(session, deadline);
   }
 }
 
-void ShareConsumer::finish_fetch(ShareSession& session) {
+void ShareConsumer::finish_fetch(ShareSession& session, const Deadline& deadline) {
   const PartitionAcknowledgements carried = session.carried();
-  Result<ShareSession::Fetched> fetched = session.finish_fetch(config_.client);
+  Result<ShareSession::Fetched> fetched = session.finish_fetch(config_.client, deadline);
   Results results;
   for (const auto& [partition, batches] : carried) {
     results[partition] = fetched ? ErrorCode::NONE : fetched.error().code;

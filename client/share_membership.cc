@@ -1,5 +1,6 @@
 #include "client/share_membership.h"
 
+#include <algorithm>
 #include <random>
 
 #include "protocol/generated/share_group_heartbeat_request.h"
@@ -93,7 +94,8 @@ void ShareMembership::run() {
     const int32_t epoch = epoch_;
     const bool full = topics.has_value();
     lock.unlock();
-    Result<Millis> interval = heartbeat(std::move(topics), epoch, Deadline::in(kHeartbeatTimeout));
+    const Millis timeout = std::min(kHeartbeatTimeout, cluster_->config().request_timeout);
+    Result<Millis> interval = heartbeat(std::move(topics), epoch, Deadline::in(timeout));
     lock.lock();
     if (interval) {
       backoff.reset();

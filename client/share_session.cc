@@ -78,19 +78,31 @@ void ShareSession::reset(bool keep_connection) {
   if (backoff_) not_before_ = Deadline::in(backoff_->next());
 }
 
-Result<void> ShareSession::start_fetch(Cluster& cluster, const std::set<TopicIdPartition>& wanted,
-                                       PartitionAcknowledgements acknowledgements, Millis max_wait,
-                                       const Deadline& deadline) {
+Result<bool> ShareSession::connect(const Cluster& cluster, const Deadline& deadline) {
   const ClientConfig& config = cluster.config();
   if (!backoff_) backoff_.emplace(config);
-  if (!connection_ || !connection_->usable()) {
-    Result<std::unique_ptr<Connection>> opened = cluster.own_connection(broker_, deadline);
-    if (!opened) {
-      not_before_ = Deadline::in(backoff_->next());
-      return opened.error();
+  if (connection_ && connection_->usable()) return true;
+  if (!connecting_.valid()) {
+    const std::optional<Endpoint> at = cluster.endpoint(broker_);
+    if (!at) {
+      return error(ErrorCode::BROKER_NOT_AVAILABLE,
+                   "unknown broker " + std::to_string(broker_.value));
     }
-    connection_ = std::move(*opened);
+    connecting_ = std::async(std::launch::async, [at = *at, config] {
+      return Connection::open(at, config, Deadline::in(config.connection_timeout));
+    });
   }
+  if (connecting_.wait_until(deadline.at()) != std::future_status::ready) return false;
+  Opened opened = connecting_.get();
+  if (!opened) return opened.error();
+  connection_ = std::move(*opened);
+  return true;
+}
+
+Result<void> ShareSession::start_fetch(const ClientConfig& config,
+                                       const std::set<TopicIdPartition>& wanted,
+                                       PartitionAcknowledgements acknowledgements,
+                                       Millis max_wait) {
   protocol::ShareFetchRequest request;
   request.group_id = group_;
   request.member_id = String(member_id_);
@@ -122,14 +134,15 @@ Result<void> ShareSession::start_fetch(Cluster& cluster, const std::set<TopicIdP
   const Deadline until = Deadline::in(config.request_timeout + max_wait);
   Result<Sent> sent = connection_->send(request, until);
   if (!sent) return sent.error();
-  fetch_ = Fetch{*sent, until};
+  fetch_ = Fetch{*sent, Deadline::in(max_wait + config.retry_backoff_max), until};
   requested_ = wanted;
   carried_ = std::move(acknowledgements);
   return {};
 }
 
-Result<ShareSession::Fetched> ShareSession::finish_fetch(const ClientConfig& config) {
-  const Deadline until = Deadline::in(config.request_timeout);
+Result<ShareSession::Fetched> ShareSession::finish_fetch(const ClientConfig& config,
+                                                         const Deadline& deadline) {
+  const Deadline until = deadline.at() < fetch_->due.at() ? fetch_->due : deadline;
   Result<Answer<protocol::ShareFetchResponse>> answer =
       connection_->receive<protocol::ShareFetchResponse>(fetch_->sent, until);
   fetch_.reset();

@@ -7,6 +7,7 @@
 // One thread at a time.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,13 +63,17 @@ class ShareSession {
   // Not before its backoff has passed.
   bool ready() const { return not_before_.passed(); }
 
-  // Sends a ShareFetch for these partitions, with acknowledgements of some of them. Connects first
-  // when need be; a new session cannot carry acknowledgements.
-  Result<void> start_fetch(Cluster& cluster, const std::set<TopicIdPartition>& wanted,
-                           PartitionAcknowledgements acknowledgements, Millis max_wait,
-                           const Deadline& deadline);
-  // Takes the answer of the fetch under way.
-  Result<Fetched> finish_fetch(const ClientConfig& config);
+  // Whether there is a connection by the deadline. Where there is none, one is being made behind,
+  // for as long as socket.connection.setup.timeout.ms allows: ask again. An error: it cannot be
+  // made.
+  Result<bool> connect(const Cluster& cluster, const Deadline& deadline);
+  // Sends a ShareFetch for these partitions, with acknowledgements of some of them. Connected only;
+  // a new session cannot carry acknowledgements.
+  Result<void> start_fetch(const ClientConfig& config, const std::set<TopicIdPartition>& wanted,
+                           PartitionAcknowledgements acknowledgements, Millis max_wait);
+  // Takes the answer of the fetch under way; waits for it until it must have come, and until the
+  // deadline.
+  Result<Fetched> finish_fetch(const ClientConfig& config, const Deadline& deadline);
   // Whether the fetch under way has taken too long.
   bool fetch_overdue() const { return fetch_ && fetch_->deadline.passed(); }
   // What the fetch under way carries.
@@ -84,8 +89,10 @@ class ShareSession {
  private:
   struct Fetch {
     Sent sent;
-    Deadline deadline;
+    Deadline due;       // the broker has answered by then
+    Deadline deadline;  // nobody waits any longer
   };
+  using Opened = Result<std::unique_ptr<Connection>>;
   void advance();
 
   const BrokerId broker_;
@@ -93,6 +100,7 @@ class ShareSession {
   const std::string member_id_;
   const ShareFetchLimits limits_;
   std::unique_ptr<Connection> connection_;
+  std::future<Opened> connecting_;
   int32_t epoch_ = 0;  // of the next request; 0 opens a session
   std::set<TopicIdPartition> partitions_;
   std::set<TopicIdPartition> requested_;
