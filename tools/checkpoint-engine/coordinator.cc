@@ -106,12 +106,13 @@ void Coordinator::run() {
   int idle = 0;
   while (options_.end_after_idle == 0 || idle < options_.end_after_idle) {
     std::fflush(stdout);
-    const size_t results = checkpoint();
-    idle = results == 0 ? idle + 1 : 0;
+    const std::optional<size_t> results = checkpoint();
+    // What was aborted may have had results.
+    idle = results && *results == 0 ? idle + 1 : 0;
   }
 }
 
-size_t Coordinator::checkpoint() {
+std::optional<size_t> Coordinator::checkpoint() {
   ++checkpoint_;
   const std::string id = fmt::format("{}{}-{}", prefix_, attempt_, checkpoint_);
   auto begun = transactions_->begin(id, Millis(options_.transaction_timeout_ms), kTimeout);
@@ -130,7 +131,7 @@ size_t Coordinator::checkpoint() {
     tell_all({{"do", "ended"}, {"committed", false}});
     if (++aborted_ == kMostAborted)
       throw std::runtime_error("too many checkpoints are aborted: " + *reports.failure);
-    return 0;
+    return std::nullopt;
   }
   reach("prepare", reports);
   // From here on the checkpoint counts: a restart commits it, too.

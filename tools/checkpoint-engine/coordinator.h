@@ -34,7 +34,7 @@ struct CoordinatorOptions {
   int checkpoint_ms = 1000;
   int transaction_timeout_ms = 60000;
   int request_timeout_ms = 5000;
-  // Ends after so many checkpoints in a row without a result; 0: never.
+  // Ends after so many committed checkpoints in a row without a result; 0: never.
   int end_after_idle = 0;
   // For tests: after which step of the first checkpoint with results the process is killed: "acks",
   // "prepare", "sink", "commit".
@@ -63,8 +63,8 @@ class Coordinator {
 
   void recover();
   void start_executor();
-  // How many results it has made durable.
-  size_t checkpoint();
+  // How many results it has made durable; nothing when it was aborted.
+  std::optional<size_t> checkpoint();
   void work(const std::string& id);
   Reports collect();
   void tell_all(const boost::json::object& message);

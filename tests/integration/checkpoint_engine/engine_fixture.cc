@@ -40,7 +40,7 @@ ChildProcess EngineTest::start(const std::vector<std::string>& more) {
   std::vector<std::string> arguments{
       "--bootstrap",     bootstrap_,  "--group",          group_,
       "--topic",         topic_.name, "--database",       directory_ / "results.db",
-      "--checkpoint-ms", "300",       "--end-after-idle", "6"};
+      "--checkpoint-ms", "300",       "--end-after-idle", std::to_string(idle_checkpoints_)};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return ChildProcess(ACKORD_ENGINE, arguments, directory_ / "engine");
 }

@@ -50,6 +50,8 @@ class EngineTest : public ::testing::Test {
   Topic topic_;
   std::string group_ = "engine";
   int fed_ = 0;
+  // After how many checkpoints without a result a run ends by itself.
+  int idle_checkpoints_ = 6;
 };
 
 }  // namespace ackord::integration
