@@ -1,5 +1,6 @@
 #include "tests/simulation/ledger.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace ackord::simulation {
@@ -13,17 +14,22 @@ size_t Ledger::produced_in(int32_t partition) const {
                                            produced_.lower_bound({partition + 1, 0})));
 }
 
-void Ledger::delivered(const std::string& group, SourceRecord record, std::string text,
-                       int16_t delivery_count, const std::string& member) {
+void Ledger::delivered(const std::string& group, const Delivery& delivery) {
   Group& mine = groups_[group];
-  if (mine.final_ones.contains(record))
-    finding("I3: " + record.text() + " is final and was delivered again to " + member);
-  if (delivery_count >= kNearTheLimit) mine.given_up.insert(record);
-  if (delivery_count > 1) ++redeliveries;
-  const auto known = delivered_.emplace(record, text).first;
-  if (known->second != text)
-    finding("I7: " + record.text() + " was delivered as '" + known->second + "' and as '" + text +
-            "'");
+  const SourceRecord& record = delivery.record;
+  int16_t& highest = mine.highest_count[record];
+  const auto settled = mine.final_since_us.find(record);
+  const bool overtaken = settled != mine.final_since_us.end() &&
+                         delivery.asked_at_us < settled->second && delivery.count < highest;
+  if (settled != mine.final_since_us.end() && !overtaken)
+    finding("I3: " + record.text() + " is final and was delivered again to " + delivery.member);
+  highest = std::max(highest, delivery.count);
+  if (delivery.count >= kNearTheLimit) mine.given_up.insert(record);
+  if (delivery.count > 1) ++redeliveries;
+  const auto known = delivered_.emplace(record, delivery.text).first;
+  if (known->second != delivery.text)
+    finding("I7: " + record.text() + " was delivered as '" + known->second + "' and as '" +
+            delivery.text + "'");
 }
 
 void Ledger::note(int64_t at_us, const std::string& who, const std::string& what) {
@@ -31,9 +37,9 @@ void Ledger::note(int64_t at_us, const std::string& who, const std::string& what
                    who + ": " + what);
 }
 
-void Ledger::settled(const std::string& group, const Records& records) {
+void Ledger::settled(const std::string& group, const Records& records, int64_t at_us) {
   for (const SourceRecord& record : records) {
-    if (!groups_[group].final_ones.insert(record).second)
+    if (!groups_[group].final_since_us.emplace(record, at_us).second)
       finding("I1: " + record.text() + " was settled twice in " + group);
   }
 }
@@ -45,7 +51,7 @@ void Ledger::undecided(const std::string& group, const Records& records) {
 void Ledger::check(const std::string& group) {
   for (const auto& [name, one] : groups_) {
     for (const auto& [record, text] : produced_) {
-      if (one.final_ones.contains(record) || one.undecided.contains(record) ||
+      if (one.final_since_us.contains(record) || one.undecided.contains(record) ||
           one.given_up.contains(record))
         continue;
       finding("I2: " + record.text() + " is done with in " + name + ", and nobody decided that");

@@ -33,12 +33,20 @@ class Ledger {
 
   // What the source topic holds at the end.
   void produced(SourceRecord record, std::string text) { produced_[record] = std::move(text); }
-  // A consumer of the group was handed the record. I3: never one whose acknowledgement is final.
-  void delivered(const std::string& group, SourceRecord record, std::string text,
-                 int16_t delivery_count, const std::string& member);
+  struct Delivery {
+    SourceRecord record;
+    std::string text;
+    int16_t count = 0;
+    std::string member;
+    int64_t asked_at_us = 0;  // when the fetch was sent
+  };
+  // A consumer of the group was handed a record. I3: never one whose acknowledgement is final. An
+  // answer that was overtaken on its way by a later delivery and its end is none: it was asked for
+  // before, and its count is lower.
+  void delivered(const std::string& group, const Delivery& delivery);
   // A commit, or a plain acknowledgement, was answered, or the sink of a prepared batch transaction
   // is durable: these are final from now on.
-  void settled(const std::string& group, const Records& records);
+  void settled(const std::string& group, const Records& records, int64_t at_us);
   // Whoever was to decide has not learned what became of these: they may be final or not.
   void undecided(const std::string& group, const Records& records);
   // What a read_committed consumer of the output finds, or a reader of the sink.
@@ -66,7 +74,8 @@ class Ledger {
 
  private:
   struct Group {
-    std::set<SourceRecord> final_ones;
+    std::map<SourceRecord, int64_t> final_since_us;
+    std::map<SourceRecord, int16_t> highest_count;
     std::set<SourceRecord> undecided;
     std::set<SourceRecord> given_up;  // perhaps
   };

@@ -233,6 +233,7 @@ io::Task<void> MainJob::produce_lines() {
     auto& data = topic.partition_data.emplace_back();
     data.index = partition;
     data.records = ackord::Records::view(batch);
+    world_.provoke();
     auto calling = connection_.call<protocol::ProduceRequest, protocol::ProduceResponse>(
         std::move(request), 11, Repeats::kNever);
     const auto response = co_await std::move(calling);

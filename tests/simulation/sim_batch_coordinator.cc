@@ -129,7 +129,7 @@ io::Task<bool> SimBatchCoordinator::recover() {
     }
     auto crashing = may_crash();
     const bool crashed = co_await std::move(crashing);
-    if (crashed) co_return false;
+    if (crashed || crashed_) co_return false;
   }
   co_return true;
 }
@@ -193,7 +193,8 @@ io::Task<SimBatchCoordinator::End> SimBatchCoordinator::checkpoint() {
   } else {
     auto aborting = abort(checkpoint->id);
     co_await std::move(aborting);
-    checkpoint->closed = true;
+    checkpoint->closed = !crashed_;
+    if (crashed_) end = End::kStop;
   }
   for (const auto& executor : executors_) executor->ended();
   co_return end;
@@ -321,13 +322,14 @@ io::Task<SimBatchCoordinator::End> SimBatchCoordinator::finish(
   if (crashed) co_return End::kStop;
   auto committing = commit(checkpoint->id);
   co_await std::move(committing);
-  co_return End::kGoOn;
+  co_return crashed_ ? End::kStop : End::kGoOn;
 }
 
 io::Task<void> SimBatchCoordinator::commit(std::string id) {
   auto committing = ask<protocol::CommitBatchTxnRequest, protocol::CommitBatchTxnResponse>(
       request_of<protocol::CommitBatchTxnRequest>(id));
   const Answer answer = co_await std::move(committing);
+  if (crashed_) co_return;
   if (answer.error != ErrorCode::NONE) {
     world_.ledger.finding("I1: " + id + " is in the sink, and its commit was answered " +
                           std::string(ackord::name_of(answer.error)) + " " + answer.state);
@@ -342,6 +344,7 @@ io::Task<void> SimBatchCoordinator::abort(std::string id) {
   auto aborting = ask<protocol::AbortBatchTxnRequest, protocol::AbortBatchTxnResponse>(
       request_of<protocol::AbortBatchTxnRequest>(id));
   const Answer answer = co_await std::move(aborting);
+  if (crashed_) co_return;
   if (answer.error != ErrorCode::NONE) {
     world_.ledger.finding("2: AbortBatchTxn of " + id + " was answered " +
                           std::string(ackord::name_of(answer.error)) + " " + answer.state);

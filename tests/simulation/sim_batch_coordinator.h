@@ -71,15 +71,24 @@ class SimBatchCoordinator {
   io::Task<bool> may_crash();
   std::string name_of_next();
 
-  // One request; repeated until it has an answer that is no passing error.
+  // One request; repeated until it has an answer that is no passing error. A commit or an abort may
+  // be its last, when no answer comes (`crashed_`).
   template <class Request, class Response>
   io::Task<Answer> ask(Request request) {
     while (true) {
+      world_.provoke();
       auto calling = connection_.call<Request, Response>(Request(request), 0);
       const std::optional<Response> response = co_await std::move(calling);
       const ErrorCode code = response ? response->error_code : ErrorCode::REQUEST_TIMED_OUT;
       note(std::string(Request::kName) + " " + request.transaction_id.str() + ": " +
            (response ? std::string(ackord::name_of(code)) : "no answer"));
+      const bool ends = Request::kApiKey == protocol::CommitBatchTxnRequest::kApiKey ||
+                        Request::kApiKey == protocol::AbortBatchTxnRequest::kApiKey;
+      if (!response && ends && random_.chance(0.3)) {
+        note("crashes without an answer");
+        crashed_ = true;
+        co_return Answer{code, {}, 0};
+      }
       if (response && !is_worth_a_retry(code))
         co_return Answer{code, response->state.str(), response->staged_records};
       auto sleeping = world_.sleep_us(static_cast<int64_t>(random_.below(300'000)));
@@ -106,6 +115,7 @@ class SimBatchCoordinator {
   int executors_made_ = 0;
   int checkpoints_ = 0;
   bool over_ = false;
+  bool crashed_ = false;
   bool hanging_ = false;
   bool has_hung_ = false;
 };

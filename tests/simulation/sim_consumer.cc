@@ -78,6 +78,7 @@ io::Task<Records> SimConsumer::fetch() {
     for (int32_t i = 0; i < kPartitions; ++i) topic.partitions.emplace_back().partition_index = i;
     request.topics.push_back(std::move(topic));
   }
+  const int64_t asked_at_us = world_.scheduler.now_us();
   auto calling = connection_.call<protocol::ShareFetchRequest, protocol::ShareFetchResponse>(
       std::move(request), 2);
   const auto response = co_await std::move(calling);
@@ -97,7 +98,8 @@ io::Task<Records> SimConsumer::fetch() {
       for (const auto& range : partition.acquired_records) {
         for (int64_t offset = range.first_offset; offset <= range.last_offset; ++offset) {
           const SourceRecord record{partition.partition_index, offset};
-          world_.ledger.delivered(group_, record, texts[offset], range.delivery_count, name_);
+          world_.ledger.delivered(
+              group_, {record, texts[offset], range.delivery_count, name_, asked_at_us});
           records.push_back(record);
           fetched += " " + record.text() + "(" + std::to_string(range.delivery_count) + ")";
         }

@@ -46,7 +46,7 @@ io::Task<void> SimPlainConsumer::acknowledge(Records records) {
     std::erase_if(result.taken, released);
     std::erase_if(result.unknown, released);
   }
-  world_.ledger.settled(consumer_.group(), result.taken);
+  world_.ledger.settled(consumer_.group(), result.taken, world_.scheduler.now_us());
   world_.ledger.undecided(consumer_.group(), result.unknown);
   if (!result.taken.empty()) consumer_.note("is done with" + list_of(result.taken));
 }

@@ -10,7 +10,7 @@ io::Task<bool> SimSink::commit(int attempt, std::string id, Records records) {
                          world_.clock.now().steady_ms + static_cast<int64_t>(random.below(20)));
   co_await writing;
   if (attempt != attempt_) co_return false;
-  world_.ledger.settled(kGroup, records);
+  world_.ledger.settled(kGroup, records, world_.scheduler.now_us());
   Records& shown = committed_[id];
   for (const SourceRecord& record : records) {
     if (!is_rejected(record)) shown.push_back(record);

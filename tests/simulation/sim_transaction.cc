@@ -227,6 +227,7 @@ io::Task<SimWorker::Step> SimWorker::end(bool commit) {
     request.producer_epoch = producer_epoch_;
     request.committed = commit;
     const int16_t version = options_.transaction_version_2 ? 5 : 4;
+    world_.provoke();
     auto calling = connection_.call<protocol::EndTxnRequest, protocol::EndTxnResponse>(
         std::move(request), version);
     const auto response = co_await std::move(calling);
@@ -234,6 +235,12 @@ io::Task<SimWorker::Step> SimWorker::end(bool commit) {
     note(std::string(commit ? "commit: " : "abort: ") + std::string(name_of(code)));
     // A passing error may come after the decision was written.
     if (commit && is_worth_a_retry(code)) commit_unanswered_ = true;
+    // A process that dies here: its next life asks for a new epoch, which aborts what is not decided.
+    if (!response && commit && random_.chance(0.3)) {
+      note("dies without an answer to its commit");
+      producer_ready_ = false;
+      co_return Step::kAbort;
+    }
     if (code == ErrorCode::NONE) {
       *ended_ = true;
       if (options_.transaction_version_2) {

@@ -58,8 +58,13 @@ io::Task<void> SimWorker::run(const bool& stop) {
       co_await std::move(thinking);
       continue;
     }
-    auto working = transaction(std::move(records));
-    const Step step = co_await std::move(working);
+    auto working = transaction(std::move(records), false);
+    Step step = co_await std::move(working);
+    if (step != Step::kFenced && producer_ready_ && !held_back_.empty()) {
+      auto again = transaction(std::exchange(held_back_, {}), true);
+      step = co_await std::move(again);
+    }
+    held_back_.clear();
     if (step == Step::kFenced) {
       ++world_.ledger.fenced;
       // Replaced by another: a zombie goes. One that was only timed out comes back with a new
@@ -87,12 +92,15 @@ io::Task<bool> SimWorker::init_producer() {
   co_return true;
 }
 
-io::Task<SimWorker::Step> SimWorker::transaction(Records records) {
+io::Task<SimWorker::Step> SimWorker::transaction(Records records, bool at_once) {
   // One that it has not made up its mind about stays acquired, and out of the transaction.
-  if (records.size() > 1 && random_.chance(0.2)) records.pop_back();
+  if (records.size() > 1 && random_.chance(0.3)) {
+    held_back_ = {records.back()};
+    records.pop_back();
+  }
   // Under version 2 the epoch names the transaction, so that the stage itself may begin it.
-  const bool lazy =
-      options_.transaction_version_2 && !options_.through_library && random_.chance(0.4);
+  const bool lazy = options_.transaction_version_2 && !options_.through_library &&
+                    (at_once || random_.chance(0.4));
   careless_ = random_.chance(0.5);
   stage_is_first_ = lazy && !options_.has_twin;
   jumps_ = world_.scheduler.jumps();
@@ -127,7 +135,7 @@ io::Task<SimWorker::Step> SimWorker::transaction(Records records) {
       world_.ledger.finding("all or nothing: " + options_.name +
                             " has committed, and a stage had failed for good");
     ++world_.ledger.commits;
-    world_.ledger.settled(kGroup, records);
+    world_.ledger.settled(kGroup, records, world_.scheduler.now_us());
   } else if (step == Step::kAbort) {
     ++world_.ledger.aborts;
   }

@@ -51,7 +51,8 @@ class SimWorker {
   // kRefused: a stage failed for good, so that the transaction may not commit (protocol 1.3).
   enum class Step { kDone, kAbort, kRefused, kFenced };
   io::Task<bool> init_producer();
-  io::Task<Step> transaction(Records records);
+  // `at_once`: right behind the one before, whose markers may still be under way.
+  io::Task<Step> transaction(Records records, bool at_once);
   // Outputs and acknowledgements of the records, in the order that chance wants.
   io::Task<Step> work(const Records& records);
   io::Task<Step> work_on(Records records, bool outputs_first);
@@ -96,6 +97,7 @@ class SimWorker {
   bool stage_is_first_ = false;  // of this transaction, which nobody can have ended yet
   int jumps_ = 0;                // of the clock, when it began
   bool commit_unanswered_ = false;
+  Records held_back_;            // acquired, and not in the transaction
   std::shared_ptr<bool> ended_;  // this transaction, answered
   bool asleep_ = false;
   bool has_slept_ = false;

@@ -1,5 +1,6 @@
 #include "tests/simulation/world.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ackord::simulation {
@@ -11,6 +12,8 @@ constexpr uint64_t kMostCrashes = 3;
 constexpr uint64_t kCrashWithin = 4000;
 constexpr double kFailedDatasyncChance = 0.1;
 constexpr double kPowerLossChance = 0.7;
+constexpr double kProvokedChance = 0.03;
+constexpr uint64_t kProvokedWithin = 50;
 constexpr double kClockJumpChance = 0.25;
 constexpr int64_t kFarthestJumpMs = 90'000;
 
@@ -87,6 +90,11 @@ void World::crash() {
     restart_at_us_ = -1;
     start_broker();
   });
+}
+
+void World::provoke() {
+  if (crash_at_ == 0 || fail_datasync_at_ != 0 || !scheduler.random.chance(kProvokedChance)) return;
+  crash_at_ = std::min(crash_at_, scheduler.steps() + 1 + scheduler.random.below(kProvokedWithin));
 }
 
 void World::jump() {

@@ -33,6 +33,8 @@ class World {
   // first, and the broker runs on without that log until somebody restarts it. The wall clock may
   // jump meanwhile. A job that never ends is a finding.
   void run(io::Task<void> job, uint64_t steps_limit);
+  // Somebody sends what it hurts most to lose: now and then the next crash comes right behind it.
+  void provoke();
   // Of the clients' core.
   io::Task<void> sleep_us(int64_t duration_us);
 
