@@ -235,7 +235,8 @@ io::Task<SimWorker::Step> SimWorker::end(bool commit) {
     note(std::string(commit ? "commit: " : "abort: ") + std::string(name_of(code)));
     // A passing error may come after the decision was written.
     if (commit && is_worth_a_retry(code)) commit_unanswered_ = true;
-    // A process that dies here: its next life asks for a new epoch, which aborts what is not decided.
+    // A process that dies here: its next life asks for a new epoch, which aborts what was not
+    // decided.
     if (!response && commit && random_.chance(0.3)) {
       note("dies without an answer to its commit");
       producer_ready_ = false;
