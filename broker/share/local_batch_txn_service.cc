@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "broker/base/logging.h"
-#include "broker/base/planted_bug.h"
 #include "broker/io/executor.h"
 
 namespace ackord::share {
@@ -170,10 +169,6 @@ io::Task<BatchTxnReply> LocalBatchTxnService::commit(BatchTxnId id) {
   Result<BatchTxnReply> reply = co_await std::move(committing);
   if (!reply) co_return failed(reply.error());
   if (!reply->error.ok()) co_return std::move(*reply);
-  if (base::planted(base::PlantedBug::kCommitAnsweredUnresolved)) {
-    io::spawn(*io::Executor::current(), drive_on(id, *reply));
-    co_return std::move(*reply);
-  }
   auto resolving = resolve(std::move(id), std::move(*reply));
   BatchTxnReply resolved = co_await std::move(resolving);
   co_return resolved;
