@@ -25,6 +25,7 @@ class Statement {
     return result == SQLITE_ROW;
   }
   void reset() { sqlite3_reset(statement_); }
+  int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
   std::string text(int column) const {
     const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
     const auto size = static_cast<size_t>(sqlite3_column_bytes(statement_, column));
