@@ -32,11 +32,12 @@ class Mutations {
   bool limited() const { return charge_.limited(); }
   // False: not now (THROTTLING_QUOTA_EXCEEDED), and nothing is charged.
   bool take(int32_t partitions) {
-    refused_ = refused_ || (strict_ && above_ms() > 0);
-    if (!refused_) charge_.record(clock_.now().steady_ms, partitions);
-    return !refused_;
+    if (strict_ && refused_for_ms_ == 0) refused_for_ms_ = above_ms();
+    if (refused_for_ms_ > 0) return false;
+    charge_.record(clock_.now().steady_ms, partitions);
+    return true;
   }
-  int32_t throttle_ms() const { return strict_ && !refused_ ? 0 : above_ms(); }
+  int32_t throttle_ms() const { return strict_ ? refused_for_ms_ : above_ms(); }
 
  private:
   int32_t above_ms() const {
@@ -46,7 +47,8 @@ class Mutations {
   io::Clock& clock_;
   quota::Charge charge_;
   bool strict_;
-  bool refused_ = false;
+  // As it was when the first was refused: by the end of the request there may be room again.
+  int32_t refused_for_ms_ = 0;
 };
 inline io::Task<Mutations> mutations_of(RequestContext& context, bool strict) {
   quota::Charge charge;
