@@ -269,7 +269,9 @@ std::vector<BatchTxnId> BatchTransactions::tick(io::Now now, Changes& changes) c
       changes.records.push_back({id, std::nullopt});
       continue;
     }
-    if (known != nullptr) {
+    const bool times_out = known != nullptr && (known->state == BatchTxnState::ONGOING ||
+                                                base::planted(base::PlantedBug::kPreparedTimesOut));
+    if (times_out) {
       timed_out.push_back(id);
       // Looked at again in case that its abort does not get through.
       changes.effects.push_back(BatchTimerSet{id, now.steady_ms + kTimeoutRetryMs});
