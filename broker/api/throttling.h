@@ -26,8 +26,8 @@ void throttle(RequestContext& context, Response& response, int32_t time_ms) {
 // make what they were asked for and are throttled afterwards.
 class Mutations {
  public:
-  Mutations(RequestContext& context, quota::Charge charge, bool strict)
-      : clock_(context.core.clock), charge_(std::move(charge)), strict_(strict) {}
+  Mutations(io::Clock& clock, quota::Charge charge, bool strict)
+      : clock_(clock), charge_(std::move(charge)), strict_(strict) {}
 
   bool limited() const { return charge_.limited(); }
   // False: not now (THROTTLING_QUOTA_EXCEEDED), and nothing is charged.
@@ -56,7 +56,7 @@ inline io::Task<Mutations> mutations_of(RequestContext& context, bool strict) {
     auto charging = context.services.quotas.charge(quota::Kind::kMutation, quota_client(context));
     charge = co_await std::move(charging);
   }
-  co_return Mutations(context, std::move(charge), strict);
+  co_return Mutations(context.core.clock, std::move(charge), strict);
 }
 inline constexpr const char* kMutationsExceeded = "The throttling quota has been exceeded.";
 
