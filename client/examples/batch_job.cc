@@ -7,6 +7,7 @@
 // kill the process after that step of the first batch with records, to see what the next start
 // makes of it. Ends with SIGTERM or SIGINT; exit status 1 after an error: start it again.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -83,9 +84,16 @@ class Executor {
 // The job's own commit: a file with the batch's id as its name is there, whole, or it is not.
 class Results {
  public:
+  // One process at a time: one that has only been stopped for a while would go on, and write the
+  // results of a batch that its successor has aborted.
   explicit Results(fs::path directory) : directory_(std::move(directory)) {
     fs::create_directories(directory_);
+    lock_ = ::open((directory_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) != 0)
+      throw std::runtime_error("another job works in " + directory_.string());
   }
+  Results(const Results&) = delete;
+  ~Results() { ::close(lock_); }
   bool has(const std::string& id) const { return fs::exists(directory_ / id); }
   void commit(const std::string& id, const std::vector<std::string>& lines) {
     const fs::path temporary = directory_ / (id + ".part");
@@ -112,6 +120,7 @@ class Results {
   }
 
   fs::path directory_;
+  int lock_ = -1;
 };
 // [end]
 
@@ -124,7 +133,7 @@ class Job {
         transactions_(
             must(BatchTransactionCoordinator::create(config.client, config.group, kTimeout),
                  "coordinator")),
-        prefix_(config.group.str() + "-job"),
+        prefix_(config.group.str() + "-job."),
         die_after_(std::move(die_after)) {
     recover();
     attempt_ = results_.next_attempt();
@@ -132,8 +141,7 @@ class Job {
   }
 
   void batch() {
-    const std::string id =
-        prefix_ + "." + std::to_string(attempt_) + "-" + std::to_string(++batch_);
+    const std::string id = prefix_ + std::to_string(attempt_) + "-" + std::to_string(++batch_);
     must(transactions_->begin(id, Millis(60000), kTimeout), "begin");
     std::vector<std::future<Executor::Report>> working;
     for (Executor& executor : executors_) {

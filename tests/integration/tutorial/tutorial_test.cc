@@ -135,5 +135,16 @@ class Batches : public TutorialTest {
 TEST_F(Batches, KilledAfterPrepareItsRecordsComeAgain) { killed_after("prepare", false); }
 TEST_F(Batches, KilledAfterItsResultsAreDurableItCounts) { killed_after("results", true); }
 
+TEST_F(Batches, OneJobAtATimeHasTheResults) {
+  produce(client_, topic_, 0, numbered_values(5));
+  Example first = start();
+  first.await(": 5 records\n");
+  Example second = start();
+  EXPECT_EQ(second.wait_for_end(), 1);
+  EXPECT_THAT(second.output(), testing::HasSubstr("another job works in "));
+  EXPECT_EQ(first.end(SIGTERM), 0) << first.output();
+  EXPECT_THAT(results(), UnorderedElementsAreArray(numbered_values(5)));
+}
+
 }  // namespace
 }  // namespace ackord::integration
