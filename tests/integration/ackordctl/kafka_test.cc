@@ -14,29 +14,10 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-class OnKafka : public ::testing::Test {
+class OnKafka : public KafkaSuite {
  protected:
-  static void SetUpTestSuite() {
-    directory_ = std::make_unique<test::TempDirectory>();
-    kafka_ = std::make_unique<Kafka>(*directory_ / "kafka",
-                                     "transaction.partition.verification.enable=false");
-  }
-  static void TearDownTestSuite() {
-    kafka_.reset();
-    directory_.reset();
-  }
-  void SetUp() override {
-    if (kafka_->status() == Kafka::kNone) GTEST_SKIP() << "no Apache Kafka";
-    ASSERT_EQ(kafka_->status(), 0);
-  }
-  static uint16_t port() { return kafka_->port(); }
-
-  static std::unique_ptr<test::TempDirectory> directory_;
-  static std::unique_ptr<Kafka> kafka_;
+  static void SetUpTestSuite() { start_kafka("transaction.partition.verification.enable=false"); }
 };
-
-std::unique_ptr<test::TempDirectory> OnKafka::directory_;
-std::unique_ptr<Kafka> OnKafka::kafka_;
 
 TEST_F(OnKafka, ATransactionIsSeenAndAborted) {
   RawClient client(port());

@@ -2,10 +2,12 @@
 // that define ACKORD_KAFKA_PEER.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "tests/integration/support/broker_process.h"
@@ -40,6 +42,29 @@ class Kafka {
   std::string directory_;
   uint16_t port_;
   int status_ = 0;
+};
+
+// A suite on one Kafka, skipped where there is none. Its SetUpTestSuite() calls start_kafka().
+class KafkaSuite : public ::testing::Test {
+ protected:
+  static void start_kafka(const std::string& setting = {}) {
+    directory_ = std::make_unique<test::TempDirectory>();
+    kafka_ = std::make_unique<Kafka>(*directory_ / "kafka", setting);
+  }
+  static void TearDownTestSuite() {
+    kafka_.reset();
+    directory_.reset();
+  }
+  void SetUp() override {
+    if (kafka_->status() == Kafka::kNone) GTEST_SKIP() << "no Apache Kafka";
+    ASSERT_EQ(kafka_->status(), 0);
+  }
+  static uint16_t port() { return kafka_->port(); }
+  static const test::TempDirectory& directory() { return *directory_; }
+
+ private:
+  static inline std::unique_ptr<test::TempDirectory> directory_;
+  static inline std::unique_ptr<Kafka> kafka_;
 };
 
 }  // namespace ackord::integration

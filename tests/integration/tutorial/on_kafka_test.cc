@@ -9,34 +9,17 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::UnorderedElementsAreArray;
 
-class TutorialOnKafka : public ::testing::Test {
+class TutorialOnKafka : public KafkaSuite {
  protected:
-  static void SetUpTestSuite() {
-    directory_ = std::make_unique<test::TempDirectory>();
-    kafka_ = std::make_unique<Kafka>(*directory_ / "kafka");
-  }
-  static void TearDownTestSuite() {
-    kafka_.reset();
-    directory_.reset();
-  }
-  void SetUp() override {
-    if (kafka_->status() == Kafka::kNone) GTEST_SKIP() << "no Apache Kafka";
-    ASSERT_EQ(kafka_->status(), 0);
-  }
+  static void SetUpTestSuite() { start_kafka(); }
   std::vector<std::string> arguments(std::vector<std::string> first,
                                      const std::vector<std::string>& more = {}) const {
-    first.push_back("bootstrap.servers=127.0.0.1:" + std::to_string(kafka_->port()));
+    first.push_back("bootstrap.servers=127.0.0.1:" + std::to_string(port()));
     first.emplace_back("group.id=tutorial");
     first.insert(first.end(), more.begin(), more.end());
     return first;
   }
-
-  static std::unique_ptr<test::TempDirectory> directory_;
-  static std::unique_ptr<Kafka> kafka_;
 };
-
-std::unique_ptr<test::TempDirectory> TutorialOnKafka::directory_;
-std::unique_ptr<Kafka> TutorialOnKafka::kafka_;
 
 TEST_F(TutorialOnKafka, WithoutAFallbackNothingStarts) {
   Example worker(TRANSACTIONAL_WORKER, arguments({"orders", "shipped", "worker-0"}));
@@ -44,14 +27,14 @@ TEST_F(TutorialOnKafka, WithoutAFallbackNothingStarts) {
   EXPECT_THAT(worker.output(),
               EndsWith("UNSUPPORTED_VERSION: the broker has no transactional share "
                        "acknowledgements (key 95, share.version 3)\n"));
-  Example job(BATCH_JOB, arguments({"orders", *directory_ / "results"}));
+  Example job(BATCH_JOB, arguments({"orders", directory() / "results"}));
   EXPECT_EQ(job.wait_for_end(), 1);
   EXPECT_EQ(job.output(),
             "coordinator: UNSUPPORTED_VERSION: the broker has no batch transactions\n");
 }
 
 TEST_F(TutorialOnKafka, WithAFallbackItWarnsAndWorks) {
-  RawClient client(kafka_->port());
+  RawClient client(port());
   const Topic orders = create_topic(client, "orders");
   const Topic shipped = create_topic(client, "shipped");
   set_group_configs(client, "tutorial", {{"share.auto.offset.reset", "earliest"}});
