@@ -145,15 +145,8 @@ CASE(types_that_are_not_for_transactions, "docs/PROTOCOL.md 0") {
 
 CASE(malformed_batches, "docs/PROTOCOL.md 0") {
   Staging on = staging(kit);
-  const Topic& topic = on.topic;
-  const std::vector<std::vector<ShareAck>> malformed{
-      {{.topic = topic, .first = 5, .last = 4}},
-      {{.topic = topic, .first = 0, .last = 4}, {.topic = topic, .first = 3, .last = 6}},
-      {{.topic = topic, .first = 5, .last = 6}, {.topic = topic, .first = 0, .last = 1}},
-      {{.topic = topic, .first = 0, .last = 4, .types = {}}},
-      {{.topic = topic, .first = 0, .last = 4, .types = {kAccept, kAccept, kAccept}}},
-      {{.topic = topic, .first = 0, .last = 0, .types = {kAccept, kAccept}}}};
-  for (const auto& acks : malformed) refused_part(kit, on, acks, ErrorCode::INVALID_REQUEST);
+  for (const auto& acks : malformed_acks(on.topic))
+    refused_part(kit, on, acks, ErrorCode::INVALID_REQUEST);
   expect_doomed(kit, on);
 }
 

@@ -69,6 +69,15 @@ ShareFetched fetched_of(const Value& answer, const Topic& topic, int32_t partiti
   return out;
 }
 
+std::vector<std::vector<ShareAck>> malformed_acks(const Topic& topic) {
+  return {{{.topic = topic, .first = 5, .last = 4}},
+          {{.topic = topic, .first = 0, .last = 4}, {.topic = topic, .first = 3, .last = 6}},
+          {{.topic = topic, .first = 5, .last = 6}, {.topic = topic, .first = 0, .last = 1}},
+          {{.topic = topic, .first = 0, .last = 4, .types = {}}},
+          {{.topic = topic, .first = 0, .last = 4, .types = {kAccept, kAccept, kAccept}}},
+          {{.topic = topic, .first = 0, .last = 0, .types = {kAccept, kAccept}}}};
+}
+
 ShareMember::ShareMember(Kit& kit, std::string group, std::string id)
     : kit_(kit), group_(std::move(group)), id_(std::move(id)), connection_(&kit.connect()) {
   if (id_.empty()) id_ = kit.name("m");

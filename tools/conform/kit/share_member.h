@@ -50,6 +50,10 @@ struct ShareAck {
   std::vector<int8_t> types = {kAccept};  // one for all, or one an offset
 };
 
+// Of one partition, each wrong in its shape: reversed, overlapping or unordered ranges, no type, or
+// too few or too many of them.
+std::vector<std::vector<ShareAck>> malformed_acks(const Topic& topic);
+
 struct ShareFetchOptions {
   int16_t version = 2;
   int32_t max_wait_ms = 500;
