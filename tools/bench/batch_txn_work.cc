@@ -55,9 +55,7 @@ Task<> Checkpoints::acknowledge_all(ShareMember& member, const std::string& id,
   accept_all(request.topics, topic, held);
   const auto answer = co_await member.wire().call<protocol::BatchTxnAcknowledgeResponse>(request);
   expect_none(answer.message.error_code, "BatchTxnAcknowledge");
-  for (const auto& part : answer.message.responses) {
-    for (const auto& one : part.partitions) expect_none(one.error_code, "BatchTxnAcknowledge");
-  }
+  expect_all_none(answer.message.responses, "BatchTxnAcknowledge");
 }
 
 Task<> Checkpoints::work(ShareMember& member, std::string prefix) {

@@ -103,6 +103,14 @@ void Bench::configure_group(const std::string& group,
     throw BenchError("the group's configs: " + set.error().message);
 }
 
+std::vector<std::shared_ptr<Wire>> Bench::connect(int count) {
+  std::vector<std::shared_ptr<Wire>> wires;
+  std::vector<Task<>> opening;
+  for (int i = 0; i < count; ++i) opening.push_back(open_into(target_, wires));
+  run(std::move(opening));
+  return wires;
+}
+
 void Bench::fill(const Topic& topic, int64_t records) {
   ProduceWork work(*this, topic,
                    std::min<int64_t>(kFillBatch, std::max<int64_t>(1, records / topic.partitions)),

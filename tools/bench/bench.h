@@ -40,6 +40,8 @@ class Bench {
   // Configs of a group.
   void configure_group(const std::string& group,
                        const std::vector<std::pair<std::string, std::string>>& configs);
+  // Connections of the benchmark's own.
+  std::vector<std::shared_ptr<Wire>> connect(int count);
   // Records spread evenly over all partitions, as fast as they go.
   void fill(const Topic& topic, int64_t records);
 
@@ -83,5 +85,12 @@ class Pacer {
 
 // BenchError that names what was asked for.
 void expect_none(ErrorCode code, const char* what);
+// The same of every partition of an answer.
+template <class Topics>
+void expect_all_none(const Topics& topics, const char* what) {
+  for (const auto& topic : topics) {
+    for (const auto& partition : topic.partitions) expect_none(partition.error_code, what);
+  }
+}
 
 }  // namespace ackord::bench

@@ -1,18 +1,12 @@
 #include <boost/asio/redirect_error.hpp>
 #include <utility>
 
-#include "protocol/generated/fetch_request.h"
-#include "protocol/generated/fetch_response.h"
-#include "protocol/generated/produce_request.h"
-#include "protocol/generated/produce_response.h"
-#include "tools/bench/record_counts.h"
+#include "tools/bench/produce_request.h"
+#include "tools/bench/topic_reader.h"
 #include "tools/bench/works.h"
 
 namespace ackord::bench {
 namespace {
-
-constexpr int32_t kTimeoutMs = 30000;
-constexpr int32_t kMaxBytes = 1 << 20;
 
 // A producer that sends the next record once the reader has the one before.
 struct EndToEnd {
@@ -31,20 +25,14 @@ struct EndToEnd {
 
 Task<> EndToEnd::write(std::shared_ptr<Wire> wire) {
   const std::vector<std::byte> data = bench.batch(1);
-  protocol::ProduceRequest request;
-  request.acks = bench.options().acks;
-  request.timeout_ms = kTimeoutMs;
-  auto& part = request.topic_data.emplace_back();
-  part.name = topic.name;
-  part.topic_id = topic.id;
-  part.partition_data.emplace_back().records = Records::view(data);
+  const protocol::ProduceRequest request = produce_request(topic, 0, data, bench.options().acks);
   Pacer pacer(bench.context(), bench.options().rate);
   while (sent < bench.options().records) {
     due = co_await pacer.next();
     ++sent;
     const auto answer = co_await wire->call<protocol::ProduceResponse>(request);
     produce_latency.record(since_ns(due));
-    expect_none(answer.message.responses.at(0).partition_responses.at(0).error_code, "Produce");
+    expect_none(code_of(answer.message), "Produce");
     while (received < sent) {
       boost::system::error_code woken;
       arrived.expires_at(asio::steady_timer::time_point::max());
@@ -54,27 +42,11 @@ Task<> EndToEnd::write(std::shared_ptr<Wire> wire) {
 }
 
 Task<> EndToEnd::read(std::shared_ptr<Wire> wire) {
-  Offset next = 0;
+  TopicReader reader(bench, topic, std::move(wire));
   while (received < bench.options().records) {
-    protocol::FetchRequest request;
-    request.max_wait_ms = bench.options().max_wait_ms;
-    request.min_bytes = 1;
-    request.max_bytes = kMaxBytes;
-    auto& part = request.topics.emplace_back();
-    part.topic = topic.name;
-    part.topic_id = topic.id;
-    auto& partition = part.partitions.emplace_back();
-    partition.fetch_offset = next;
-    partition.partition_max_bytes = kMaxBytes;
-    const auto answer = co_await wire->call<protocol::FetchResponse>(request);
-    expect_none(answer.message.error_code, "Fetch");
-    const auto& fetched = answer.message.responses.at(0).partitions.at(0);
-    expect_none(fetched.error_code, "Fetch");
-    if (!fetched.records) continue;
-    const RecordCounts counts = count_records(fetched.records->bytes());
+    const RecordCounts counts = co_await reader.fetch();
     if (counts.records == 0) continue;
     latency.record(since_ns(due));
-    next = counts.next_offset;
     received += counts.records;
     arrived.cancel();
   }
@@ -84,12 +56,9 @@ Task<> EndToEnd::read(std::shared_ptr<Wire> wire) {
 
 Report e2e(Bench& bench) {
   const Topic topic = bench.create_topic(1);
-  std::vector<std::shared_ptr<Wire>> wires;
-  std::vector<Task<>> tasks;
-  for (int i = 0; i < 2; ++i) tasks.push_back(open_into(bench.target(), wires));
-  bench.run(std::move(tasks));
+  const auto wires = bench.connect(2);
   EndToEnd work{bench, topic, 0, 0, {}, {}, {}, asio::steady_timer(bench.context())};
-  tasks.clear();
+  std::vector<Task<>> tasks;
   tasks.push_back(work.read(wires[0]));
   tasks.push_back(work.write(wires[1]));
   Report report;

@@ -119,21 +119,14 @@ Task<> ShareMember::finish(const std::vector<Acquired>& accepted) {
   accept_all(request.topics, topic_, accepted);
   const auto answer = co_await wire_->call<protocol::ShareAcknowledgeResponse>(request);
   expect_none(answer.message.error_code, "ShareAcknowledge");
-  for (const auto& part : answer.message.responses) {
-    for (const auto& partition : part.partitions)
-      expect_none(partition.error_code, "ShareAcknowledge");
-  }
+  expect_all_none(answer.message.responses, "ShareAcknowledge");
   epoch_ = kFinalEpoch;
   co_await heartbeat();
 }
 
 std::vector<std::unique_ptr<ShareMember>> join_members(Bench& bench, const Topic& topic,
                                                        const std::string& group) {
-  std::vector<std::shared_ptr<Wire>> wires;
-  std::vector<Task<>> opening;
-  for (int i = 0; i < bench.options().connections; ++i)
-    opening.push_back(open_into(bench.target(), wires));
-  bench.run(std::move(opening));
+  const auto wires = bench.connect(bench.options().connections);
   std::vector<std::unique_ptr<ShareMember>> members;
   std::vector<Task<>> joining;
   for (const auto& wire : wires) {

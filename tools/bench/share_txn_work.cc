@@ -38,9 +38,7 @@ Task<> Processing::stage_all(ShareMember& member, TxnProducer& producer,
   accept_all(request.topics, topic, held);
   const auto answer = co_await producer.wire().call<protocol::TxnShareAcknowledgeResponse>(request);
   expect_none(answer.message.error_code, "TxnShareAcknowledge");
-  for (const auto& part : answer.message.responses) {
-    for (const auto& one : part.partitions) expect_none(one.error_code, "TxnShareAcknowledge");
-  }
+  expect_all_none(answer.message.responses, "TxnShareAcknowledge");
 }
 
 Task<> Processing::work(ShareMember& member, TxnProducer& producer, int32_t partition) {
@@ -75,11 +73,8 @@ Report share_txn(Bench& bench) {
   const std::string group = bench.unique("bench-share-txn");
   bench.configure_group(group, {{"share.auto.offset.reset", "earliest"}});
   const auto members = join_members(bench, topic, group);
-  std::vector<std::shared_ptr<Wire>> wires;
+  const auto wires = bench.connect(options.connections);
   std::vector<Task<>> tasks;
-  for (size_t i = 0; i < members.size(); ++i) tasks.push_back(open_into(bench.target(), wires));
-  bench.run(std::move(tasks));
-  tasks.clear();
   Processing work{bench, topic, output, options.records, options.records, 0, {}, {}, {}, {}};
   std::vector<std::unique_ptr<TxnProducer>> producers;
   for (const auto& wire : wires) {

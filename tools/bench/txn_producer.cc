@@ -6,15 +6,15 @@
 #include "protocol/generated/end_txn_response.h"
 #include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/init_producer_id_response.h"
-#include "protocol/generated/produce_request.h"
-#include "protocol/generated/produce_response.h"
 #include "protocol/record_batch/batch_header.h"
 #include "tools/bench/coordinator.h"
+#include "tools/bench/produce_request.h"
 
 namespace ackord::bench {
 namespace {
 
 constexpr int32_t kTimeoutMs = 60000;
+constexpr int16_t kAcksAll = -1;
 
 }  // namespace
 
@@ -51,19 +51,11 @@ Task<> TxnProducer::produce(const Topic& topic, int32_t partition, int records) 
   protocol::write_header(*header, bytes);
   header->crc = protocol::batch_crc(bytes, std::span(data).subspan(bytes.size()));
   protocol::write_header(*header, std::span(data).first<protocol::batch_format::kHeaderSize>());
-  protocol::ProduceRequest request;
+  protocol::ProduceRequest request = produce_request(topic, partition, data, kAcksAll);
   request.transactional_id = TransactionalId(transactional_id_);
-  request.acks = -1;
-  request.timeout_ms = kTimeoutMs;
-  auto& part = request.topic_data.emplace_back();
-  part.name = topic.name;
-  part.topic_id = topic.id;
-  auto& target = part.partition_data.emplace_back();
-  target.index = partition;
-  target.records = Records::view(data);
   while (true) {
     const auto answer = co_await wire_->call<protocol::ProduceResponse>(request);
-    const ErrorCode code = answer.message.responses.at(0).partition_responses.at(0).error_code;
+    const ErrorCode code = code_of(answer.message);
     // Kafka: the transaction before is still being completed.
     if (code != ErrorCode::CONCURRENT_TRANSACTIONS) {
       expect_none(code, "Produce");

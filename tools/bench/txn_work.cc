@@ -34,10 +34,7 @@ Task<> Transactions::work(TxnProducer& producer, int32_t partition) {
 Report txn(Bench& bench) {
   const Options& options = bench.options();
   const Topic topic = bench.create_topic(options.partitions);
-  std::vector<std::shared_ptr<Wire>> wires;
-  std::vector<Task<>> opening;
-  for (int i = 0; i < options.connections; ++i) opening.push_back(open_into(bench.target(), wires));
-  bench.run(std::move(opening));
+  const auto wires = bench.connect(options.connections);
   const int64_t transactions = std::max<int64_t>(1, options.records / options.txn_records);
   Transactions work{bench, topic, transactions, {}, {}};
   std::vector<std::unique_ptr<TxnProducer>> producers;
