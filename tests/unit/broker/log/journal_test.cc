@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "broker/log/journal_replay.h"
 #include "broker/log/log_names.h"
@@ -213,6 +214,23 @@ TEST_F(JournalTest, AGapIsRefused) {
   ASSERT_TRUE(started.has_error());
   EXPECT_THAT(started.error().message, HasSubstr("the log ends at offset 0"));
   EXPECT_THAT(started.error().message, HasSubstr(active_path()));
+}
+
+// Of a broker that knows no journal: it has cut the log, and gone on under an epoch of its own.
+TEST_F(JournalTest, WhatAnotherBrokerHasAppendedSinceStays) {
+  put("a");
+  put("b");
+  crash();
+  lose_unsynced_end();
+  protocol::BatchBuilder builder({.base_offset = 1, .leader_epoch = 5});
+  builder.add(1'700'000'000'000, std::nullopt, bytes_of("other"));
+  const auto batch = builder.build();
+  std::ofstream(active_path(), std::ios::app | std::ios::binary)
+      .write(reinterpret_cast<const char*>(batch.data()),
+             static_cast<std::streamsize>(batch.size()));
+  ASSERT_TRUE(start().has_value());
+  EXPECT_THAT(values(0), ElementsAre("first", "other"));
+  EXPECT_EQ(partition->log_end_offset(), 2);
 }
 
 TEST_F(JournalTest, AnotherTopicOfTheSameNameGetsNothing) {
