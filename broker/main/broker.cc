@@ -145,9 +145,10 @@ Result<void> Broker::load(const Config& config) {
 Result<void> Broker::serve() {
   sink_->connect(assembly_->dispatch());
   for (auto& listener : listeners_) {
-    auto started = listener->start();
-    if (started.has_error()) return started;
+    auto listening = listener->listen();
+    if (listening.has_error()) return listening;
   }
+  for (auto& listener : listeners_) listener->accept();
   pages_.serving(*assembly_);
   return {};
 }

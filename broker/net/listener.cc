@@ -318,14 +318,13 @@ uint16_t Listener::port() const { return acceptor_->port(); }
 
 int64_t Listener::connections() const { return acceptor_->connections(); }
 
-Result<void> Listener::start() {
-  auto listening = acceptor_->listen();
-  if (listening.has_error()) return listening;
+Result<void> Listener::listen() { return acceptor_->listen(); }
+
+void Listener::accept() {
   for (auto& room : rooms_) {
     room->core().executor.post([room = room.get()] { room->start(); });
   }
   rooms_.front()->core().executor.post([acceptor = acceptor_.get()] { acceptor->start(); });
-  return {};
 }
 
 io::Task<int> Listener::stop_accepting(Acceptor* acceptor) {

@@ -36,7 +36,7 @@ struct ListenerSettings {
 
 class Listener {
  public:
-  // Binds; the port is known then, but refuses connections until start(). The error says which
+  // Binds; the port is known then, but refuses connections until listen(). The error says which
   // address and why.
   static Result<std::unique_ptr<Listener>> open(io::AsioCores& cores, io::Environment& environment,
                                                 RequestSink& sink, ListenerSettings settings);
@@ -46,8 +46,11 @@ class Listener {
 
   uint16_t port() const;
 
-  // Listens. Any thread, once; the cores may not run yet. The error is that of open().
-  Result<void> start();
+  // From here on connections are made, and wait. Any thread, once. The error is that of open().
+  Result<void> listen();
+  // Serves them. Any thread, once, after listen(); the cores may not run yet. Of several listeners
+  // all listen before one accepts: who is answered by one finds the others, too.
+  void accept();
   // On any core, once. Accepts no more, lets every connection answer what it has received, and
   // closes those that have not ended after `grace_ms`.
   io::Task<void> stop(int64_t grace_ms);

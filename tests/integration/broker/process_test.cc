@@ -29,6 +29,18 @@ TEST(Process, OneThatHasEndedIsNotSignalled) {
   EXPECT_THROW(broker.kill9(), std::logic_error);
 }
 
+// Who is answered by one listener finds the others: they may be listed in its answer.
+TEST(Process, ListensEverywhereBeforeItAnswers) {
+  Surroundings surroundings;
+  for (int i = 0; i < 50; ++i) {
+    const uint16_t port = free_port();
+    surroundings.proxied.push_back({port, port});
+  }
+  BrokerProcess broker({}, surroundings);
+  for (auto one = surroundings.proxied.rbegin(); one != surroundings.proxied.rend(); ++one)
+    EXPECT_NO_THROW(RawClient client(one->port)) << one->port;
+}
+
 TEST(Process, StopsWhileClientsWait) {
   BrokerProcess broker;
   RawClient client(broker.port());

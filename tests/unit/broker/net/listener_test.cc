@@ -29,12 +29,13 @@ class ListenerTest : public testing::Test {
     settings.host = "127.0.0.1";
     return settings;
   }
-  uint16_t listen(ListenerSettings settings) {
+  uint16_t listen(ListenerSettings settings, bool accepts = true) {
     auto opened = Listener::open(cores_, environment_, sink_, std::move(settings));
     EXPECT_TRUE(opened.has_value()) << opened.error().message;
     listener_ = std::move(opened.value());
-    const auto started = listener_->start();
-    EXPECT_TRUE(started.has_value()) << started.error().message;
+    const auto listening = listener_->listen();
+    EXPECT_TRUE(listening.has_value()) << listening.error().message;
+    if (accepts) listener_->accept();
     return listener_->port();
   }
   uint16_t listen() { return listen(settings()); }
@@ -55,6 +56,13 @@ TEST_F(ListenerTest, AnswersARequest) {
   EXPECT_THAT(sink_.hosts(), ElementsAre("/127.0.0.1"));
   peer.close();
   EXPECT_TRUE(eventually([&] { return sink_.closed() == 1; }));
+}
+
+TEST_F(ListenerTest, ConnectionsMadeBeforeItAcceptsWait) {
+  Peer peer(listen(settings(), false));
+  peer.send(frame("e early"));
+  listener_->accept();
+  EXPECT_EQ(peer.receive_frame(), "e early");
 }
 
 TEST_F(ListenerTest, AcceptsBytesOneByOne) {
