@@ -137,27 +137,35 @@ Result<void> BatchTransactionCoordinator::begin(const std::string& id, Millis tr
   Result<Answered> begun = call<protocol::BeginBatchTxnResponse>(request, deadline);
   if (!begun) return begun.error();
   if (begun->staged_records == 0) return {};
-  const auto aborting = request_of<protocol::AbortBatchTxnRequest>(id);
-  Result<Answered> aborted = call<protocol::AbortBatchTxnResponse>(aborting, deadline);
-  if (!aborted) return aborted.error();
-  return error(ErrorCode::INVALID_TXN_STATE,
-               "an earlier attempt had left " + std::to_string(begun->staged_records) +
-                   " records in " + id + "; they are delivered again, use another id");
+  return give_up(id, ErrorCode::INVALID_TXN_STATE,
+                 "an earlier attempt had left " + std::to_string(begun->staged_records) +
+                     " records in " + id + "; they are delivered again, use another id",
+                 deadline);
 }
 
-Result<void> BatchTransactionCoordinator::prepare(const std::string& id, int64_t expected,
-                                                  Millis timeout) {
+Error BatchTransactionCoordinator::give_up(const std::string& id, ErrorCode code, std::string why,
+                                           const Deadline& deadline) {
+  const auto request = request_of<protocol::AbortBatchTxnRequest>(id);
+  Result<Answered> aborted = call<protocol::AbortBatchTxnResponse>(request, deadline);
+  return aborted ? error(code, std::move(why)) : aborted.error();
+}
+
+Result<void> BatchTransactionCoordinator::prepare(const std::string& id,
+                                                  const StagedOffsets& expected, Millis timeout) {
   const Deadline deadline = Deadline::in(timeout);
+  if (expected.overlaps()) {
+    return give_up(id, ErrorCode::TRANSACTION_ABORTABLE,
+                   "two executors have staged the same record in " + id + "; it is aborted",
+                   deadline);
+  }
   const auto request = request_of<protocol::PrepareBatchTxnRequest>(id);
   Result<Answered> prepared = call<protocol::PrepareBatchTxnResponse>(request, deadline);
   if (!prepared) return prepared.error();
-  if (prepared->staged_records == expected) return {};
-  const auto aborting = request_of<protocol::AbortBatchTxnRequest>(id);
-  Result<Answered> aborted = call<protocol::AbortBatchTxnResponse>(aborting, deadline);
-  if (!aborted) return aborted.error();
-  return error(ErrorCode::TRANSACTION_ABORTABLE,
-               "the executors have staged " + std::to_string(expected) + " records, but " + id +
-                   " holds " + std::to_string(prepared->staged_records) + "; it is aborted");
+  if (prepared->staged_records == expected.size()) return {};
+  return give_up(id, ErrorCode::TRANSACTION_ABORTABLE,
+                 "the executors have staged " + std::to_string(expected.size()) + " records, but " +
+                     id + " holds " + std::to_string(prepared->staged_records) + "; it is aborted",
+                 deadline);
 }
 
 Result<void> BatchTransactionCoordinator::commit(const std::string& id, Millis timeout) {
@@ -267,13 +275,13 @@ Result<void> BatchTransactionExecutor::acknowledge(const std::string& id,
           {std::move(left), acknowledgements.topics, acknowledgements.origin});
     return staged;
   }
-  transaction.staged += acknowledgements.size();
+  transaction.staged.add(acknowledgements.partitions);
   return {};
 }
 
-Result<int64_t> BatchTransactionExecutor::report(const std::string& id) const {
+Result<StagedOffsets> BatchTransactionExecutor::report(const std::string& id) const {
   const auto at = open_.find(id);
-  if (at == open_.end()) return int64_t{0};
+  if (at == open_.end()) return StagedOffsets();
   if (at->second.failed) {
     return error(ErrorCode::TRANSACTION_ABORTABLE,
                  "an acknowledgement was not staged: " + at->second.failed->message);
@@ -284,6 +292,8 @@ Result<int64_t> BatchTransactionExecutor::report(const std::string& id) const {
                    "a record that the consumer holds was handed out again");
     }
   }
+  if (at->second.staged.overlaps())
+    return error(ErrorCode::TRANSACTION_ABORTABLE, "a record was staged twice");
   return at->second.staged;
 }
 

@@ -6,7 +6,7 @@
 //   begin(id)
 //                                                     poll … acknowledge(record)
 //                                                     acknowledge(id, acks, metadata)
-//                                                     report(id)  → offsets staged
+//                                                     report(id)  → StagedOffsets
 //   prepare(id, sum of the reports)
 //   …the engine makes its own commit durable…
 //   commit(id)                                        ended(id, true)
@@ -15,7 +15,7 @@
 //
 // The sum matters: the broker says how many records are staged, and when that is not what the
 // executors of this attempt have staged (one is lost, or one of an earlier attempt is still alive),
-// prepare() aborts. Ids are chosen by the engine; "{group}-{prefix}-{checkpoint}" is the
+// or when two of them report the same record, prepare() aborts. Ids are chosen by the engine; "{group}-{prefix}-{checkpoint}" is the
 // convention, and the prefix should hold the job's attempt.
 #pragma once
 
@@ -31,6 +31,7 @@
 #include "client/acknowledgements.h"
 #include "client/cluster.h"
 #include "client/in_flight.h"
+#include "client/staged_offsets.h"
 
 namespace ackord::client {
 
@@ -62,10 +63,10 @@ class BatchTransactionCoordinator {
   // INVALID_TXN_STATE: the id was used before; one that an earlier attempt has left open with
   // records in it is aborted then, so that they are delivered again. Use another id.
   Result<void> begin(const std::string& id, Millis transaction_timeout, Millis timeout);
-  // Closes it. `expected`: how many offsets the executors have staged; when the broker counts
-  // otherwise, it is aborted and the answer is TRANSACTION_ABORTABLE. After success only commit()
-  // and abort() end it: no timeout does.
-  Result<void> prepare(const std::string& id, int64_t expected, Millis timeout);
+  // Closes it. `expected`: what the executors have reported, added up; when the broker counts
+  // otherwise, or when it overlaps, the transaction is aborted and the answer is
+  // TRANSACTION_ABORTABLE. After success only commit() and abort() end it: no timeout does.
+  Result<void> prepare(const std::string& id, const StagedOffsets& expected, Millis timeout);
   // When these return without an error, every record of it is acknowledged, or delivered again.
   Result<void> commit(const std::string& id, Millis timeout);
   Result<void> abort(const std::string& id, Millis timeout);
@@ -99,6 +100,8 @@ class BatchTransactionCoordinator {
   Result<Answered> call(const Request& request, const Deadline& deadline);
   template <class Response, class Request>
   Result<Answer<Response>> ask(const Request& request, const Deadline& deadline);
+  // Aborts it; why.
+  Error give_up(const std::string& id, ErrorCode code, std::string why, const Deadline& deadline);
   template <class Request>
   Request request_of(const std::string& id) const;
 
@@ -116,9 +119,9 @@ class BatchTransactionExecutor {
   // transaction can only be aborted, and report() says so.
   Result<void> acknowledge(const std::string& id, const ShareAcknowledgements& acknowledgements,
                            const ShareGroupMetadata& metadata, Millis timeout);
-  // How many offsets this executor has staged in it, for prepare(). TRANSACTION_ABORTABLE when an
+  // What this executor has staged in it, for prepare(). TRANSACTION_ABORTABLE when an
   // acknowledgement was not staged, or when a consumer was handed a record again that it holds.
-  Result<int64_t> report(const std::string& id) const;
+  Result<StagedOffsets> report(const std::string& id) const;
   // The coordinator has committed or aborted it: the consumers forget its records, or take them up
   // again.
   void ended(const std::string& id, bool committed);
@@ -126,7 +129,7 @@ class BatchTransactionExecutor {
  private:
   struct Open {
     TransactionToken token = 0;
-    int64_t staged = 0;
+    StagedOffsets staged;
     std::optional<Error> failed;
     std::set<std::shared_ptr<InFlight>> books;
     std::vector<ShareAcknowledgements> not_staged;  // surely not: given back when it has ended

@@ -52,7 +52,7 @@ class Executor {
   }
 
   struct Report {
-    int64_t staged = 0;
+    StagedOffsets staged;
     std::vector<std::string> results;
   };
   // Works on what comes in this time, and stages its acknowledgements in the transaction.
@@ -148,15 +148,15 @@ class Job {
       working.push_back(std::async(std::launch::async,
                                    [&executor, id] { return executor.work(id, Millis(1000)); }));
     }
-    int64_t staged = 0;
+    StagedOffsets staged;
     std::vector<std::string> lines;
     for (auto& work : working) {
       Executor::Report report = work.get();
-      staged += report.staged;
+      staged.add(report.staged);
       lines.insert(lines.end(), report.results.begin(), report.results.end());
     }
-    // From here on only commit() and abort() end it. It fails when the broker holds another number
-    // of records than the executors have staged.
+    // From here on only commit() and abort() end it. It fails when the broker holds other records
+    // than the executors have staged, or when two have staged the same one.
     must(transactions_->prepare(id, staged, kTimeout), "prepare");
     die_after("prepare", lines);
     // From here on the batch counts: after a crash it is committed.

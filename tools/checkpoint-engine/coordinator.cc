@@ -173,7 +173,9 @@ Coordinator::Reports Coordinator::collect() {
       all.failure = std::string(failure->as_string());
       continue;
     }
-    all.staged += report->at("staged").to_number<int64_t>();
+    auto staged = client::StagedOffsets::from_text(report->at("staged").as_string());
+    if (!staged) throw std::runtime_error("an executor's report: " + staged.error().message);
+    all.staged.add(*staged);
     for (const boost::json::value& result : report->at("results").as_array()) {
       all.results.push_back(
           {std::string(result.at(0).as_string()), std::string(result.at(1).as_string())});

@@ -56,7 +56,7 @@ class Coordinator {
     Channel channel;
   };
   struct Reports {
-    int64_t staged = 0;
+    client::StagedOffsets staged;
     std::vector<Result> results;
     std::optional<std::string> failure;
   };

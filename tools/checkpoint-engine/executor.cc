@@ -107,7 +107,7 @@ void Executor::checkpoint() {
   boost::json::array results;
   for (const Result& result : results_)
     results.push_back(boost::json::array{result.input, result.value});
-  channel_.send({{"staged", *report}, {"results", std::move(results)}});
+  channel_.send({{"staged", *report->to_text()}, {"results", std::move(results)}});
 }
 
 }  // namespace ackord::engine

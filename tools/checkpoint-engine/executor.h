@@ -3,7 +3,7 @@
 //
 // What it is told (channel.h):               What it answers:
 //   {"do": "work", "id": ID}                 nothing; it works until the next message
-//   {"do": "checkpoint"}                     {"staged": N, "results": [[input, value], …]}, or
+//   {"do": "checkpoint"}                     {"staged": TEXT, "results": [[input, value], …]}, or
 //                                            {"error": TEXT}: the transaction must be aborted
 //   {"do": "ended", "committed": true}       nothing
 // It ends when the coordinator is gone.

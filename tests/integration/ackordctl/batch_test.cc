@@ -49,7 +49,9 @@ class BatchCommands : public ::testing::Test {
     ASSERT_TRUE((*coordinator)->begin(id, Millis(600000), kTime));
     stage(id, first, last, kAccept);
     if (prepared) {
-      ASSERT_TRUE((*coordinator)->prepare(id, last - first + 1, kTime));
+      client::StagedOffsets staged;
+      staged.add({{{topic_.id, 0}, {{first, last, {kAccept}}}}});
+      ASSERT_TRUE((*coordinator)->prepare(id, staged, kTime));
     }
   }
   std::string state() { return share_state(client_, "g", topic_); }

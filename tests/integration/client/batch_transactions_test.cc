@@ -42,10 +42,10 @@ struct Task {
     if (!staged) return staged.error();
     return records->size();
   }
-  int64_t reported(const std::string& id) const {
-    const Result<int64_t> count = executor->report(id);
-    EXPECT_TRUE(count) << count.error().message;
-    return count ? *count : -1;
+  StagedOffsets reported(const std::string& id) const {
+    const Result<StagedOffsets> offsets = executor->report(id);
+    EXPECT_TRUE(offsets) << offsets.error().message;
+    return offsets ? *offsets : StagedOffsets();
   }
 };
 
@@ -96,6 +96,11 @@ class BatchTransactionsTest : public ::testing::Test {
     EXPECT_EQ(staged, count);
     return {};
   }
+  static StagedOffsets sum_of(const std::string& id, const std::vector<const Task*>& tasks) {
+    StagedOffsets sum;
+    for (const Task* task : tasks) sum.add(task->reported(id));
+    return sum;
+  }
   int64_t lag() {
     auto offsets = share_group_offsets(*source_.cluster, GroupId(source_.group),
                                        TopicName(source_.topic), Deadline::in(kTime));
@@ -129,8 +134,7 @@ TEST_F(BatchTransactionsTest, WhatAllExecutorsHaveStagedCommits) {
   begin(id("1"));
   expect_ok(work(id("1"), {&first, &second}, 10));
   EXPECT_EQ(lag(), 10);
-  expect_ok(
-      coordinator_->prepare(id("1"), first.reported(id("1")) + second.reported(id("1")), kTime));
+  expect_ok(coordinator_->prepare(id("1"), sum_of(id("1"), {&first, &second}), kTime));
   EXPECT_THAT(pending(), ElementsAre(id("1")));
   expect_ok(coordinator_->commit(id("1"), kTime));
   EXPECT_EQ(lag(), 0) << "resolved when the commit is answered";
@@ -141,7 +145,7 @@ TEST_F(BatchTransactionsTest, WhatAllExecutorsHaveStagedCommits) {
   feed(2);
   begin(id("2"));
   expect_ok(work(id("2"), {&first, &second}, 2));
-  expect_ok(coordinator_->prepare(id("2"), 2, kTime));
+  expect_ok(coordinator_->prepare(id("2"), sum_of(id("2"), {&first, &second}), kTime));
   expect_ok(coordinator_->commit(id("2"), kTime));
   EXPECT_EQ(lag(), 0);
 }
@@ -155,8 +159,8 @@ TEST_F(BatchTransactionsTest, WhatIsAbortedIsDeliveredAgain) {
   task.executor->ended(id("1"), false);
   begin(id("2"));
   expect_ok(work(id("2"), {&task}, 10));
-  EXPECT_EQ(task.reported(id("2")), 10);
-  expect_ok(coordinator_->prepare(id("2"), 10, kTime));
+  EXPECT_EQ(task.reported(id("2")).size(), 10);
+  expect_ok(coordinator_->prepare(id("2"), task.reported(id("2")), kTime));
   expect_ok(coordinator_->abort(id("2"), kTime));
   EXPECT_EQ(lag(), 10);
 }
@@ -177,17 +181,41 @@ TEST_F(BatchTransactionsTest, AZombieOfTheSameIdIsFoundByTheSum) {
   EXPECT_EQ(lag(), 13);
 }
 
+// A stage that is sent again succeeds, whoever sends it: both executors have results of these.
+TEST_F(BatchTransactionsTest, WhatTwoExecutorsHaveStagedDoesNotCommit) {
+  Task first = make_task();
+  Task second = make_task();
+  begin(id("1"));
+  auto records = first.consumer->poll(kTime);
+  ASSERT_TRUE(records);
+  for (const ShareRecord& record : *records) expect_ok(first.consumer->acknowledge(record));
+  auto verdicts = first.consumer->acknowledgements_for_transaction();
+  ASSERT_TRUE(verdicts);
+  for (const Task* task : {&first, &second}) {
+    expect_ok(task->executor->acknowledge(id("1"), *verdicts,
+                                          first.consumer->share_group_metadata(), kTime));
+    EXPECT_EQ(task->reported(id("1")).size(), verdicts->size());
+    verdicts->origin = nullptr;  // the second one is not the consumer's own
+  }
+  const StagedOffsets sum = sum_of(id("1"), {&first, &second});
+  EXPECT_EQ(sum.size(), verdicts->size());
+  EXPECT_EQ(coordinator_->prepare(id("1"), sum, kTime).error().code,
+            ErrorCode::TRANSACTION_ABORTABLE);
+  EXPECT_THAT(pending(), IsEmpty()) << "it is aborted";
+  EXPECT_EQ(lag(), 10);
+}
+
 TEST_F(BatchTransactionsTest, ALateAcknowledgementIsRefusedAndReported) {
   Task task = make_task();
   begin(id("1"));
-  expect_ok(coordinator_->prepare(id("1"), 0, kTime));
+  expect_ok(coordinator_->prepare(id("1"), {}, kTime));
   EXPECT_EQ(work(id("1"), {&task}, 10).error().code, ErrorCode::INVALID_TXN_STATE);
   EXPECT_EQ(task.executor->report(id("1")).error().code, ErrorCode::TRANSACTION_ABORTABLE);
   expect_ok(coordinator_->commit(id("1"), kTime));
   task.executor->ended(id("1"), false);
   begin(id("2"));
   expect_ok(work(id("2"), {&task}, 10));
-  EXPECT_EQ(task.reported(id("2")), 10) << "given back, and staged in the next one";
+  EXPECT_EQ(task.reported(id("2")).size(), 10) << "given back, and staged in the next one";
 }
 
 TEST_F(BatchTransactionsTest, AnIdThatAnEarlierAttemptHasUsedIsNotTakenOver) {
