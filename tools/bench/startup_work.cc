@@ -101,10 +101,11 @@ Report startup(const Options& options) {
   Histogram times;
   double idle_rss = 0;
   std::unique_ptr<Directory> directory;
+  int port = 0;  // the directory's own: what prepares it may write the port into it
   for (int run = 0; run < options.runs; ++run) {
-    const int port = free_port();
     if (!directory || options.partitions == 0) {
       directory = std::make_unique<Directory>();
+      port = free_port();
       prepare(options, *directory, port);
       if (options.partitions > 0) {
         const Started first = start(options, *directory, port);
