@@ -1,13 +1,14 @@
-# Sourced by the scripts of this folder: install_packages [test] installs what tools/debian-packages.txt lists.
+# Sourced by the scripts of this folder: install_packages [test|compare] installs what tools/debian-packages.txt lists.
 # Nothing happens, and no privilege is asked for, when all of it is there already.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-listed_packages() {  # $1: "test" for both parts
-  awk -v all="${1:-}" '
+listed_packages() {  # $1: the name of a part that is wanted besides the first
+  awk -v part="${1:-}" '
+    BEGIN { wanted = 1 }
     { sub(/#.*/, ""); gsub(/[ \t]/, "") }
-    $0 == "[test]" { if (all != "test") exit; next }
-    $0 != "" { print }' "$root/tools/debian-packages.txt"
+    /^\[/ { wanted = $0 == "[" part "]"; next }
+    wanted && $0 != "" { print }' "$root/tools/debian-packages.txt"
 }
 
 install_packages() {
