@@ -61,6 +61,6 @@ def description(directory):
 
 
 def first_line(command):
-    """What a command says first, on either of its outputs."""
+    """What a command that ends well says first, on either of its outputs."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return (done.stdout.splitlines() or [""])[0].strip()
+    return done.stdout.splitlines()[0].strip() if done.returncode == 0 and done.stdout else "unknown"

@@ -1,7 +1,7 @@
 """The measured part of docs/PERFORMANCE.md, from the results of a run (the file that --json names)."""
 import re
 
-from compare import rows
+from compare import rows, works
 from compare.brokers import ROOT
 
 PAGE = ROOT / "docs" / "PERFORMANCE.md"
@@ -15,7 +15,9 @@ class PageError(Exception):
 def measured(results):
     """The text between the markers."""
     done = results["rounds"]
-    return "\n".join([*header(results), "", *goals(done), "", "Beside that:", "", *more(done)])
+    return "\n".join([*header(results), "", *goals(done), "", "Beside that:", "", *more(done), "",
+                      "What waits for the disk, with and without fsync before an answer (Kafka: "
+                      "`log.flush.interval.messages=1`; Ackord: `log.flush.policy=os`):", "", *promises(done)])
 
 
 def header(results):
@@ -64,6 +66,15 @@ def more(done):
     for row in rows.MORE:
         lines.append("| %s | %s | %s | %s |" % (row.title, cell(done, "kafka", row), cell(done, "ackord", row),
                                                ratio(done, row)))
+    return lines
+
+
+def promises(done):
+    lines = ["| work | Kafka, no fsync | Ackord, no fsync | Kafka, fsync | Ackord, fsync |", "|---|---|---|---|---|"]
+    for row in rows.GOALS:
+        if row.work in works.WAITING:
+            cells = [cell(done, key, row) for key in ("kafka", "ackord_no_fsync", "kafka_fsync", "ackord")]
+            lines.append("| %s | %s |" % (row.title, " | ".join(cells)))
     return lines
 
 

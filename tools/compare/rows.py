@@ -71,15 +71,19 @@ MORE = (
 )
 
 
+def values_of(rounds, broker, metric):
+    return [one[broker][metric] for one in rounds if metric in one.get(broker, {})]
+
+
 def median(rounds, broker, metric):
     """None where no round has it."""
-    values = [one[broker][metric] for one in rounds if metric in one[broker]]
+    values = values_of(rounds, broker, metric)
     return statistics.median(values) if values else None
 
 
 def spread(rounds, broker, metric):
     """The least and the most of all rounds."""
-    values = [one[broker][metric] for one in rounds if metric in one[broker]]
+    values = values_of(rounds, broker, metric)
     return (min(values), max(values)) if values else None
 
 

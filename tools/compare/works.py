@@ -170,6 +170,8 @@ WORKS = {
     "bench": Session.bench,
 }
 MEMORY = "memory"
+# What waits for single answers, so that the disk decides: done with and without fsync, on either broker.
+WAITING = frozenset({"transactions", "e2e", "share-txn"})
 
 
 def four_of_each():
@@ -186,7 +188,7 @@ def expect(records, wanted):
 
 
 def do_round(session, wanted, say):
-    """Does the wanted works on a broker that is started for it; {"work.number": value}."""
+    """Does the wanted works on a broker that is started for it. Answers {"work.number": value}."""
     result = {}
 
     def add(name, numbers):

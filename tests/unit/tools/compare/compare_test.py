@@ -102,6 +102,11 @@ class Page(unittest.TestCase):
         self.assertIn("medians of 3 rounds", text)
         self.assertIn("- set for ackord: `a=b`", text)
 
+    def test_with_and_without_fsync(self):
+        done = [{key: {"e2e.java_p99_ms": value} for key, value in
+                 (("kafka", 17), ("ackord_no_fsync", 1), ("kafka_fsync", 29), ("ackord", 4))}]
+        self.assertIn("| the same: p99 | 17 ms | 1 ms | 29 ms | 4 ms |", page.measured(results(done)))
+
     def test_twice_is_as_once(self):
         given = results(rounds("share.java_rate", [100], [150]))
         once = page.with_results(self.TEXT, given)
