@@ -40,8 +40,9 @@ class ClassicDecision {
   void deadline_reached();
   // After a start: sessions begin anew, and a group that has become too large gathers again.
   void loaded();
-  // It was a consumer group until now: sessions begin anew, and its members gather.
-  void converted();
+  // It was a consumer group until now: sessions begin anew, and its members gather if others have
+  // left it.
+  void converted(bool somebody_left);
   // A group that has just been made is logged although nothing is to be said of it.
   void made();
 

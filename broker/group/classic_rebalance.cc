@@ -158,11 +158,11 @@ void ClassicDecision::loaded() {
   if (draft_.size() > limits_.max_size) prepare();
 }
 
-void ClassicDecision::converted() {
+void ClassicDecision::converted(bool somebody_left) {
   draft_.for_each([this](const std::string& id, const ClassicMember& member) {
     renew_session(id, member.session_timeout_ms);
   });
-  prepare();
+  if (somebody_left) prepare();
 }
 
 void ClassicDecision::made() {

@@ -235,6 +235,16 @@ bool becomes_classic(const ConsumerGroup& group, const std::set<std::string>& le
   return classic == left;
 }
 
+bool becomes_classic_by(const ConsumerGroup& group, const ClassicJoin& join,
+                        const ConsumerGroupLimits& limits) {
+  const std::string* replaced = join.instance ? group.static_member(*join.instance) : nullptr;
+  if (replaced == nullptr || group.member(*replaced)->classic || !limits.may_downgrade)
+    return false;
+  const size_t members = group.members().size();
+  return static_cast<size_t>(group.classic_members()) == members - 1 &&
+         members <= static_cast<size_t>(limits.classic_max_size);
+}
+
 ClassicGroupMetadata downgraded(std::string_view id, const ConsumerGroup& group,
                                 const std::set<std::string>& leaving, const MetadataImage& image,
                                 TimeMs now_ms) {

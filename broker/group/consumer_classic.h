@@ -53,6 +53,9 @@ Upgrade upgraded(std::string_view id, const ClassicLife& life, const TopicView& 
 // Whether the group is a classic one without these members: only classic members are left.
 bool becomes_classic(const ConsumerGroup& group, const std::set<std::string>& leaving,
                      const ConsumerGroupLimits& limits);
+// The same of a group whose only consumer, a static one, is replaced by a classic member.
+bool becomes_classic_by(const ConsumerGroup& group, const ClassicJoin& join,
+                        const ConsumerGroupLimits& limits);
 // The classic group's record.
 ClassicGroupMetadata downgraded(std::string_view id, const ConsumerGroup& group,
                                 const std::set<std::string>& leaving,

@@ -45,6 +45,14 @@ void answer_all_who_wait(const ClassicLife& life, ClassicAnswers& answers) {
   }
 }
 
+void apply_to(ConsumerGroup& group, const GroupRecord& record) {
+  std::visit(
+      [&group](const auto& one) {
+        if constexpr (requires { group.apply(one); }) group.apply(one);
+      },
+      record);
+}
+
 bool is_told_its_id_first(const ClassicJoin& join) {
   return join.wants_id_first && join.member.empty() && !join.instance;
 }
@@ -82,19 +90,27 @@ GroupShard::Outcome<ClassicAnswers> GroupShard::join_consumer_group(const Consum
                                      !op.join.member.empty()};
   ConsumerHeartbeatDecision decision = decide_heartbeat(&group, input);
   if (decision.reply.error != ErrorCode::NONE) return refuse(decision.reply.error);
-  auto outcome = Outcome<ClassicAnswers>::of(std::move(decision.records), {});
   const std::string id = op.join.group.str();
+  ClassicJoinReply reply;
+  reply.member = join.member;
+  reply.generation = decision.reply.member_epoch;
+  reply.protocol_type = std::string(kConsumerProtocolType);
+  reply.protocol = join.protocols.front().name;
+  if (becomes_classic_by(group, join, op.consumers->limits)) {
+    auto outcome = Outcome<ClassicAnswers>::of({}, {answer_of(op.ticket, std::move(reply))});
+    ConsumerGroup after = group;
+    for (const Record& record : decision.records) apply_to(after, record);
+    convert_to_classic(id, after, {}, std::move(decision.records), op.consumers->topics.image, now,
+                       outcome);
+    return outcome;
+  }
+  auto outcome = Outcome<ClassicAnswers>::of(std::move(decision.records), {});
   const MemberKey member{id, join.member};
   outcome.effects.emplace_back(SessionRenewed{member, now.steady_ms + join.session_timeout_ms});
   outcome.effects.emplace_back(JoinExpected{member, std::nullopt});
   outcome.effects.emplace_back(SyncExpected{member, now.steady_ms + join.rebalance_timeout_ms});
   if (decision.checked_topics_version)
     outcome.effects.emplace_back(TopicsChecked{id, *decision.checked_topics_version});
-  ClassicJoinReply reply;
-  reply.member = join.member;
-  reply.generation = decision.reply.member_epoch;
-  reply.protocol_type = std::string(kConsumerProtocolType);
-  reply.protocol = join.protocols.front().name;
   outcome.reply.push_back(answer_of(op.ticket, std::move(reply)));
   return outcome;
 }
@@ -178,6 +194,25 @@ GroupShard::Outcome<LeaveClassicGroup::Reply> GroupShard::leave_consumer_group(
 // ---- from one kind to the other
 
 template <class Reply>
+void GroupShard::convert_to_classic(const std::string& id, const ConsumerGroup& group,
+                                    const std::set<std::string>& leaving,
+                                    std::vector<Record> records,
+                                    const metadata::MetadataImage& image, io::Now now,
+                                    Outcome<Reply>& outcome) const {
+  append(records, consumer_group_tombstones(id, group));
+  ClassicGroup classic;
+  ClassicGroupMetadata record = downgraded(id, group, leaving, image, now.wall_ms);
+  classic.value = *record.value;
+  records.emplace_back(std::move(record));
+  outcome.batches.push_back({std::move(records), std::nullopt, std::nullopt});
+  const ClassicLife life(classic);
+  ClassicDecision decision(id, life, classic_limits_, now);
+  // Where nobody has left, what is assigned stays.
+  decision.converted(!leaving.empty());
+  for (GroupEffect& effect : decision.take_effects()) outcome.effects.push_back(std::move(effect));
+}
+
+template <class Reply>
 void GroupShard::remove_from_consumer_group(const std::string& id, const ConsumerGroup& group,
                                             const std::vector<std::string>& members,
                                             const ConsumerContext& context, io::Now now,
@@ -189,16 +224,7 @@ void GroupShard::remove_from_consumer_group(const std::string& id, const Consume
         {remove_consumers(id, group, members, context.topics), std::nullopt, std::nullopt});
     return;
   }
-  std::vector<Record> records = consumer_group_tombstones(id, group);
-  ClassicGroup classic;
-  ClassicGroupMetadata record = downgraded(id, group, leaving, context.topics.image, now.wall_ms);
-  classic.value = *record.value;
-  records.emplace_back(std::move(record));
-  outcome.batches.push_back({std::move(records), std::nullopt, std::nullopt});
-  const ClassicLife life(classic);
-  ClassicDecision decision(id, life, classic_limits_, now);
-  decision.converted();
-  for (GroupEffect& effect : decision.take_effects()) outcome.effects.push_back(std::move(effect));
+  convert_to_classic(id, group, leaving, {}, context.topics.image, now, outcome);
 }
 template void GroupShard::remove_from_consumer_group(const std::string&, const ConsumerGroup&,
                                                      const std::vector<std::string>&,

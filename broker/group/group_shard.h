@@ -220,6 +220,12 @@ class GroupShard {
                                   const std::vector<std::string>& members,
                                   const ConsumerContext& context, io::Now now,
                                   Outcome<Reply>& outcome) const;
+  // `records` come first, and `group` is what they make of it.
+  template <class Reply>
+  void convert_to_classic(const std::string& id, const ConsumerGroup& group,
+                          const std::set<std::string>& leaving, std::vector<Record> records,
+                          const metadata::MetadataImage& image, io::Now now,
+                          Outcome<Reply>& outcome) const;
   // A classic group, with members or without, turns into a consumer group.
   ConsumerHeartbeatDecision join_as_consumer(const ClassicGroup& group,
                                              const ConsumerHeartbeatInput& input, io::Now now,

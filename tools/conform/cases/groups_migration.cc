@@ -13,6 +13,7 @@ namespace {
 
 constexpr int8_t kClassicType = 0;
 constexpr int8_t kConsumerType = 1;
+constexpr const char* kInstance = "one";
 
 void append_int16(std::string& out, int value) {
   out += static_cast<char>(value >> 8);
@@ -277,6 +278,55 @@ CASE(downgrade_when_the_last_consumer_leaves, "KIP-848") {
   joined["members"].has_size(1);
   classic.sync({{classic.id(), "x"}});
   describe_classic(kit, classic.group())["groupState"].is("Stable");
+}
+
+// A static member comes back with the classic protocol, and no consumer is left: nobody has gone,
+// so nothing moves.
+CASE(downgrade_when_the_last_consumer_is_replaced, "KIP-848") {
+  const Topic topic = create_topic(kit, 2);
+  ConsumerMember member(kit, new_group(kit), kInstance);
+  member.join({topic});
+  member.until_assigned(partitions_of(topic));
+  ClassicJoin how = reads({topic});
+  how.instance = kInstance;
+  ClassicMember classic(kit, member.group(), how);
+  const Value joined = classic.try_join();
+  joined["errorCode"].is_none();
+  joined["leader"].is("");
+  joined["members"].has_size(0);
+  expect_equal(type_of(kit, member.group()), "classic", "type");
+  expect_equal(synced(classic, topic), partitions_of(topic), "the assignment");
+  classic.heartbeat().is_none();
+  const Value described = describe_classic(kit, member.group());
+  described["groupState"].is("Stable");
+  described["members"].has_size(1);
+  described["members"][0]["groupInstanceId"].is(kInstance);
+  member.heartbeat({.epoch = member.epoch()})["errorCode"].is(ErrorCode::GROUP_ID_NOT_FOUND);
+}
+
+CASE(downgrade_when_others_are_classic_already, "KIP-848") {
+  const Topic topic = create_topic(kit, 2);
+  ConsumerMember member(kit, new_group(kit), kInstance);
+  member.join({topic});
+  member.until_assigned(partitions_of(topic));
+  ClassicMember other(kit, member.group(), reads({topic}));
+  other.join();
+  (void)synced(other, topic);
+  kit.until("the consumer lets one go", [&] {
+    member.beat();
+    return member.assigned().size() == 1;
+  });
+  Partitions rest = partitions_of(topic);
+  rest.erase(*member.assigned().begin());
+  until_classic_has(kit, other, topic, rest, {}, {&member});
+  expect_equal(type_of(kit, member.group()), "consumer", "type");
+  ClassicJoin how = reads({topic});
+  how.instance = kInstance;
+  ClassicMember classic(kit, member.group(), how);
+  classic.try_join()["errorCode"].is_none();
+  expect_equal(type_of(kit, member.group()), "classic", "type");
+  expect_equal(synced(classic, topic), member.assigned(), "the assignment");
+  other.heartbeat().is_none();
 }
 
 CASE(classic_member_joins_a_consumer_group, "KIP-848") {

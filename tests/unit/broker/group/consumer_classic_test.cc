@@ -143,6 +143,43 @@ TEST_F(Migration, TheLastConsumerLeavesAClassicGroupBehind) {
   EXPECT_EQ(classic_beat(id, 1), ErrorCode::ILLEGAL_GENERATION);
 }
 
+TEST_F(Migration, AClassicMemberThatReplacesTheLastConsumerMakesItAClassicGroup) {
+  join("b", {.instance = "i"});
+  const int32_t epoch = group().epoch();
+  auto op = join_op("");
+  op.join.instance = "i";
+  const auto joined = std::get<ClassicJoinReply>(driver_.run(op).front().reply);
+  EXPECT_EQ(joined.error, ErrorCode::NONE);
+  EXPECT_EQ(joined.member, "new");
+  EXPECT_EQ(driver_.shard().consumer_group("g"), nullptr);
+  const auto& record = std::get<ClassicGroupMetadata>(driver_.last.back());
+  ASSERT_TRUE(record.value);
+  EXPECT_EQ(record.value->generation, joined.generation);
+  EXPECT_GE(record.value->generation, epoch);
+  ASSERT_EQ(record.value->members.size(), 1u);
+  EXPECT_EQ(record.value->members[0].member_id, String("new"));
+  EXPECT_EQ(record.value->members[0].group_instance_id, String("i"));
+  EXPECT_EQ(read_assignment(record.value->members[0].assignment.sv())->partitions,
+            (NamedPartitions{{"t1", {0, 1}}}));
+  // Nobody has left: there is nothing to gather for.
+  EXPECT_EQ(driver_.run(DescribeClassicGroup{GroupId("g")}).state, "Stable");
+  EXPECT_EQ(assigned(classic_sync("new", joined.generation)), (NamedPartitions{{"t1", {0, 1}}}));
+  EXPECT_EQ(classic_beat("new", joined.generation), ErrorCode::NONE);
+  driver_.advance(11'000);
+  driver_.run(coordinator::Tick{});
+  EXPECT_EQ(driver_.run(DescribeClassicGroup{GroupId("g")}).state, "Empty") << "its session ends";
+}
+
+TEST_F(Migration, AReplacementStaysAConsumerGroupWhereThePolicySaysSo) {
+  join("b", {.instance = "i"});
+  limits_.may_downgrade = false;
+  auto op = join_op("");
+  op.join.instance = "i";
+  EXPECT_EQ(std::get<ClassicJoinReply>(driver_.run(op).front().reply).error, ErrorCode::NONE);
+  ASSERT_NE(driver_.shard().consumer_group("g"), nullptr);
+  EXPECT_TRUE(group().member("new")->classic.has_value());
+}
+
 TEST_F(Migration, WhoIsToRejoinAndDoesNotIsFenced) {
   const std::string id = classic_group();
   join("b", {.rebalance_ms = 60'000});
