@@ -2,6 +2,7 @@
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import subprocess
 import time
@@ -28,6 +29,12 @@ def cpu_s(pid):
     """What a process has used of the CPU, all its threads that ever were, to the nanosecond."""
     # /proc/PID/stat counts in hundredths of a second; this is clock_getcpuclockid(3) of the same process.
     return time.clock_gettime((~pid << 3) | 2)
+
+
+def children_cpu_s():
+    """What the processes that this one has started and seen end have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def rss_bytes(pid):

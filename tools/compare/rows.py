@@ -53,6 +53,7 @@ GOALS = (
 MORE = (
     Row("produce", "produce acks=all, kcat: rate", "produce.kcat_rate", "/s", True),
     Row("fetch", "fetch, kcat: rate", "fetch.kcat_rate", "/s", True),
+    Row("share", "client CPU per million, ShareConsumerPerformance", "share.java_client_cpu_s", "s"),
     Row("stock", "produce acks=all, ProducerPerformance: rate", "stock.produce_rate", "/s", True),
     Row("stock", "produce acks=all, ProducerPerformance: p99", "stock.produce_p99_ms", "ms"),
     Row("stock", "broker CPU per million, ProducerPerformance", "stock.produce_cpu_s", "s"),

@@ -50,11 +50,12 @@ class Session:
 
     @contextlib.contextmanager
     def use_of_broker(self, result, name, records):
-        """Adds the rate and the broker's CPU seconds per million records of what happens inside."""
-        cpu, begin = self.broker.cpu_s(), time.monotonic()
+        """Adds of what happens inside: the rate, and per million records the CPU seconds of broker and client."""
+        cpu, client, begin = self.broker.cpu_s(), machine.children_cpu_s(), time.monotonic()
         yield
         result[name + "_rate"] = records / (time.monotonic() - begin)
         result[name + "_cpu_s"] = (self.broker.cpu_s() - cpu) / records * MILLION
+        result[name + "_client_cpu_s"] = (machine.children_cpu_s() - client) / records * MILLION
 
     def idle(self):
         time.sleep(SETTLE_S)

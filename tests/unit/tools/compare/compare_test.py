@@ -1,5 +1,6 @@
 """tools/compare: reading what the tools print, judging rows, writing the page. Nothing is measured here."""
 import os
+import sys
 import tempfile
 import unittest
 
@@ -136,6 +137,11 @@ class Machine(unittest.TestCase):
         sum(range(1_000_000))
         self.assertGreater(machine.cpu_s(os.getpid()), before)
         self.assertGreater(machine.rss_bytes(os.getpid()), 1 << 20)
+
+    def test_what_a_client_used(self):
+        before = machine.children_cpu_s()
+        clients.run([sys.executable, "-c", "sum(range(1_000_000))"])
+        self.assertGreater(machine.children_cpu_s(), before)
 
     def test_fdatasync(self):
         with tempfile.TemporaryDirectory() as directory:
