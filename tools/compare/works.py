@@ -25,7 +25,7 @@ class Counts:
         self.kcat_warmup, self.kcat = of(1_000_000), of(3_000_000)
         self.share_warmup, self.share = of(1_000_000), of(3_000_000)
         self.bench_warmup, self.bench = of(500_000), of(2_000_000)
-        self.transactions_warmup, self.transactions = of(500), of(2_000)
+        self.transactions_warmup, self.transactions = of(300), of(1_500)
         self.singles_warmup, self.singles = of(1_000), of(4_000)
         self.stock_warmup, self.stock = of(1_000_000), of(3_000_000)
 
