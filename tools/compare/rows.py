@@ -91,9 +91,9 @@ def spread(rounds, broker, metric):
 def judged(row, rounds):
     """(target as text, reached?), or None where nothing is asked of the row or nothing was measured."""
     kafka, ackord = (median(rounds, broker, row.metric) for broker in ("kafka", "ackord"))
-    if row.target is not None and kafka and ackord is not None:
-        ratio = ackord / kafka
-        return target_text(row), ratio >= row.target if row.higher_is_better else ratio <= row.target
+    if row.target is not None and kafka is not None and ackord is not None:
+        bound = row.target * kafka  # no quotient: a tool that rounds may say 0
+        return target_text(row), ackord >= bound if row.higher_is_better else ackord <= bound
     if row.bound is not None and ackord is not None:
         bound = row.bound
         if row.bound_metric:
@@ -132,4 +132,4 @@ def number(value, unit):
         return "%s MB" % significant(value / 1e6)
     if unit == "/s":
         return ("%s/s" % format(round(value), ",")) if value >= SEVERAL else "%.2f/s" % value
-    return "%s %s" % ("%.3f" % value if value < 1 else significant(value), unit)
+    return "%s %s" % ("%.3f" % value if 0 < value < 1 else significant(value), unit)

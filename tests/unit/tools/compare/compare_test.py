@@ -63,6 +63,10 @@ class Judging(unittest.TestCase):
         self.assertEqual(rows.judged(row(target=1 / 4), rounds("metric", [8, 9, 1], [2, 2, 5])), ("≤ 1/4", True))
         self.assertEqual(rows.judged(row(target=1 / 5), rounds("metric", [8, 9, 1], [2, 2, 5])), ("≤ 1/5", False))
 
+    def test_what_a_tool_rounds_to_nothing_is_judged_too(self):
+        self.assertEqual(rows.judged(row(target=1), rounds("metric", [0], [4])), ("≤ 1×", False))
+        self.assertEqual(rows.judged(row(target=1), rounds("metric", [0], [0])), ("≤ 1×", True))
+
     def test_more_is_better(self):
         fast = {"unit": "/s", "higher_is_better": True}
         self.assertEqual(rows.judged(row(target=2, **fast), rounds("metric", [10], [20])), ("≥ 2×", True))
@@ -87,6 +91,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(rows.number(315_400_000, "MB"), "315 MB")
         self.assertEqual(rows.number(115_000.4, "/s"), "115,000/s")
         self.assertEqual(rows.number(0.0123, "s"), "0.012 s")
+        self.assertEqual(rows.number(0, "ms"), "0 ms")
 
 
 class Page(unittest.TestCase):
