@@ -74,12 +74,13 @@ Result<std::vector<FoundPartition>> LocalLogService::open() {
   loaded = cleaned_.load();
   if (loaded.has_error()) return loaded.error();
   const bool clean = disk.exists(names::join(root, names::kCleanShutdown));
+  const bool own = disk.exists(names::join(root, names::kOpened));
   Result<Journals> journals = Journals();
   if (!clean) journals = read_journals(disk, root);
   if (journals.has_error()) return journals.error();
   std::vector<FoundPartition> found;
   for (const auto& [name, folder] : folders) {
-    auto opened = open_partition(name, folder, clean, *journals);
+    auto opened = open_partition(name, folder, {clean, own}, *journals);
     if (opened.has_error()) return opened.error();
     found.push_back(std::move(*opened));
   }
@@ -122,7 +123,8 @@ Result<void> LocalLogService::open_meta_properties(bool has_partitions) {
 }
 
 Result<FoundPartition> LocalLogService::open_partition(const TopicPartition& name,
-                                                       const std::string& folder, bool clean,
+                                                       const std::string& folder,
+                                                       LastStop last_stop,
                                                        const Journals& journals) {
   const std::string path = names::join(folder, names::kPartitionMetadata);
   auto text = read_text_file(files(), path);
@@ -141,7 +143,8 @@ Result<FoundPartition> LocalLogService::open_partition(const TopicPartition& nam
   input.directory = folder;
   input.recovery_point = offset_in(recovery_points_.offsets());
   input.log_start = offset_in(log_starts_.offsets());
-  input.clean = clean;
+  input.clean = last_stop.clean;
+  input.own = last_stop.own;
   const auto journaled = journals.find({found.topic_id, name.partition});
   if (journaled != journals.end()) input.journaled = &journaled->second;
   input.epoch_on_unclean = !settings_.sync_on_ack;
@@ -192,6 +195,8 @@ Result<void> LocalLogService::finish_open(bool clean) {
   }
   // What they held is in the logs.
   done = remove_journals(files(), settings_.directory);
+  if (done.has_error()) return done;
+  done = write_file(files(), names::join(settings_.directory, names::kOpened), "");
   if (done.has_error()) return done;
   done = files().sync_directory_now(settings_.directory);
   if (done.has_error()) return done;

@@ -60,8 +60,12 @@ class LocalLogService : public LogService, private DataDirectory {
 
   // ---- start-up (directory_open.cc)
   Result<void> open_meta_properties(bool has_partitions);
+  struct LastStop {
+    bool clean = false;
+    bool own = false;  // the last broker was this one
+  };
   Result<FoundPartition> open_partition(const TopicPartition& name, const std::string& folder,
-                                        bool clean, const Journals& journals);
+                                        LastStop last_stop, const Journals& journals);
   Result<void> finish_open(bool clean);
 
   size_t index_of(const TopicPartition& name) const;

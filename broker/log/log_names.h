@@ -29,6 +29,8 @@ constexpr std::string_view kDeleted = ".deleted";
 
 // journal.h; not Kafka's, and gone after a clean stop.
 constexpr std::string_view kJournal = ".journal";
+// Ackord has the directory open, or has left it without a clean stop; not Kafka's either.
+constexpr std::string_view kOpened = ".ackord_opened";
 
 constexpr std::string_view kLock = ".lock";
 constexpr std::string_view kMetaProperties = "meta.properties";

@@ -372,7 +372,9 @@ Result<void> Recovery::scan_from(Offset first_base) {
   for (auto at = segments_.find(first_base); at != segments_.end(); ++at) {
     auto whole = scan(at->second, std::next(at) != segments_.end());
     if (whole.has_error()) return whole.error();
-    if (*whole) continue;
+    const auto next = std::next(at);
+    const bool gap = next != segments_.end() && next->first > log_end_;
+    if (*whole && !(gap && in_.own)) continue;
     auto dropped = cut(at->first);
     if (dropped.has_error()) return dropped;
     break;

@@ -7,6 +7,10 @@
 //   removed
 //     (what is acknowledged is below: a segment's successor is acknowledged only after the recovery
 //     point has passed the segment);
+//   - a segment that ends before the next one begins has lost its end, which is a cut, too: Ackord
+//   compacts
+//     only below the recovery point. Another broker's compaction may have left the gap, so that is
+//     known only of a directory that Ackord has had last;
 //   - an invalid batch below it is an Error that names file and position: it was durable, so the
 //   disk has lost it;
 //   - what lies above it is written again and synced, for no answer may rest on pages that only the
@@ -31,6 +35,7 @@ struct RecoveryInput {
   // What an unclean stop has left of the log in the journal; null: nothing. Borrowed.
   const JournaledBatches* journaled = nullptr;
   bool clean = false;  // the last stop was
+  bool own = false;    // the last broker was this one
   // Readers may have seen what is lost (log.flush.policy=os), so an unclean stop begins a new
   // leader epoch in any case.
   bool epoch_on_unclean = false;

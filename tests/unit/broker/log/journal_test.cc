@@ -204,6 +204,23 @@ TEST_F(JournalTest, ARollSyncsTheOldSegment) {
   EXPECT_EQ(values(0), all);
 }
 
+// Rolled, and not synced yet: what was acknowledged of it stands in the journal alone.
+TEST_F(JournalTest, TheEndOfASealedSegmentComesBack) {
+  config.segment_bytes = 200;
+  partition->configure(config);
+  put("a");
+  append(make_batch({"not acknowledged"}));
+  ASSERT_TRUE(files.exists(active_path(2)));
+  crash();
+  lose_unsynced_end();
+  const auto started = start();
+  ASSERT_TRUE(started.has_value()) << started.error().message;
+  EXPECT_THAT(values(0), ElementsAre("first", "a"));
+  EXPECT_FALSE(files.exists(active_path(2)));
+  put("b");
+  EXPECT_THAT(values(0), ElementsAre("first", "a", "b"));
+}
+
 TEST_F(JournalTest, AGapIsRefused) {
   put("a");
   put("b");

@@ -172,6 +172,51 @@ TEST_F(RecoveryTest, ARollThatWasNotDurableIsCutInTheOlderSegment) {
   EXPECT_THAT(values(0), ElementsAre("first"));
 }
 
+// The file has the length that it had when it was last synced.
+TEST_F(RecoveryTest, ASealedSegmentThatHasLostItsEndIsCut) {
+  config.segment_bytes = 200;
+  partition->configure(config);
+  add("first");
+  const auto synced = std::filesystem::file_size(active_path(0));
+  append(make_batch({"second"}));
+  append(make_batch({"third"}));  // in a new segment; neither is synced
+  crash();
+  ASSERT_TRUE(files.exists(active_path(2)));
+  std::filesystem::resize_file(active_path(0), synced);
+  const auto started = start();
+  ASSERT_TRUE(started.has_value()) << started.error().message;
+  EXPECT_FALSE(files.exists(active_path(2)));
+  EXPECT_THAT(values(0), ElementsAre("first"));
+  add("fourth");
+  EXPECT_THAT(values(0), ElementsAre("first", "fourth"));
+  restart_after_crash();
+  EXPECT_THAT(values(0), ElementsAre("first", "fourth"));
+}
+
+// Another broker's compaction may have made the gap: nothing is removed for it.
+TEST_F(RecoveryTest, AGapOfAnotherBrokerIsNotCut) {
+  config.segment_bytes = 200;
+  partition->configure(config);
+  add("first");
+  const auto synced = std::filesystem::file_size(active_path(0));
+  append(make_batch({"second"}));
+  append(make_batch({"third"}));
+  crash();
+  std::filesystem::resize_file(active_path(0), synced);
+  std::filesystem::remove(directory / ".ackord_opened");
+  const auto started = start();
+  ASSERT_TRUE(started.has_error());
+  EXPECT_THAT(started.error().message, HasSubstr("segment files are missing"));
+  EXPECT_TRUE(files.exists(active_path(2)));
+}
+
+TEST_F(RecoveryTest, ACleanStopLeavesOnlyFilesOfKafkas) {
+  add("first");
+  EXPECT_TRUE(files.exists(directory / ".ackord_opened"));
+  stop();
+  EXPECT_FALSE(files.exists(directory / ".ackord_opened"));
+}
+
 TEST_F(RecoveryTest, WhatWasReadIsDurableBeforeTheStartEnds) {
   append(make_batch({"a"}));
   crash();
