@@ -17,13 +17,15 @@ size_t Ledger::produced_in(int32_t partition) const {
 void Ledger::delivered(const std::string& group, const Delivery& delivery) {
   Group& mine = groups_[group];
   const SourceRecord& record = delivery.record;
-  int16_t& highest = mine.highest_count[record];
+  Group::Highest& highest = mine.highest[record];
   const auto settled = mine.final_since_us.find(record);
-  const bool overtaken = settled != mine.final_since_us.end() &&
-                         delivery.asked_at_us < settled->second && delivery.count < highest;
+  const bool is_earlier = delivery.count < highest.count ||
+                          (delivery.count == highest.count && delivery.member != highest.member);
+  const bool overtaken =
+      settled != mine.final_since_us.end() && delivery.asked_at_us < settled->second && is_earlier;
   if (settled != mine.final_since_us.end() && !overtaken)
     finding("I3: " + record.text() + " is final and was delivered again to " + delivery.member);
-  highest = std::max(highest, delivery.count);
+  if (delivery.count > highest.count) highest = {delivery.count, delivery.member};
   if (delivery.count >= kNearTheLimit) mine.given_up.insert(record);
   if (delivery.count > 1) ++redeliveries;
   const auto known = delivered_.emplace(record, delivery.text).first;

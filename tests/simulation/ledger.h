@@ -42,7 +42,8 @@ class Ledger {
   };
   // A consumer of the group was handed a record. I3: never one whose acknowledgement is final. An
   // answer that was overtaken on its way by a later delivery and its end is none: it was asked for
-  // before, and its count is lower.
+  // before, and its count is lower, or that of another member's delivery: what ends with a session
+  // does not count.
   void delivered(const std::string& group, const Delivery& delivery);
   // A commit, or a plain acknowledgement, was answered, or the sink of a prepared batch transaction
   // is durable: these are final from now on.
@@ -75,7 +76,11 @@ class Ledger {
  private:
   struct Group {
     std::map<SourceRecord, int64_t> final_since_us;
-    std::map<SourceRecord, int16_t> highest_count;
+    struct Highest {
+      int16_t count = 0;
+      std::string member;
+    };
+    std::map<SourceRecord, Highest> highest;
     std::set<SourceRecord> undecided;
     std::set<SourceRecord> given_up;  // perhaps
   };

@@ -45,6 +45,15 @@ TEST(Ledger, AnAnswerThatWasOvertakenIsNone) {
   EXPECT_TRUE(ledger.findings().empty());
 }
 
+// What it was handed out with its session is not counted.
+TEST(Ledger, AnAnswerThatWasOvertakenMayHaveTheSameCount) {
+  Ledger ledger = settled_at(100, 2);
+  ledger.delivered(kGroup, {kRecord, "line", 2, "first", 50});
+  EXPECT_TRUE(ledger.findings().empty());
+  ledger.delivered(kGroup, {kRecord, "line", 2, "worker", 50});
+  EXPECT_EQ(ledger.findings().size(), 1u) << "its own, twice";
+}
+
 TEST(Ledger, WhatIsDoneWithWasDecided) {
   Ledger ledger;
   ledger.produced(kRecord, "line");
