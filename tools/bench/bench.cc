@@ -3,6 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <functional>
 #include <random>
 
 #include "client/admin.h"
@@ -18,6 +22,9 @@ namespace {
 
 constexpr client::Millis kAdminLimit{60000};
 constexpr int kFillBatch = 1000;
+// Just below 1 MiB, the largest batch that a topic takes by default.
+constexpr int kPrefillRecord = 8000;
+constexpr int kPrefillBatch = 128;
 
 client::Deadline soon() { return client::Deadline::in(kAdminLimit); }
 
@@ -113,12 +120,44 @@ std::vector<std::shared_ptr<Wire>> Bench::connect(int count) {
 
 void Bench::fill(const Topic& topic, int64_t records) {
   ProduceWork work(*this, topic,
-                   std::min<int64_t>(kFillBatch, std::max<int64_t>(1, records / topic.partitions)),
+                   std::min<int64_t>(kFillBatch, std::max<int64_t>(1, records / active(topic))),
                    records);
   work.run(1, 4, 0);
 }
 
-std::vector<std::byte> Bench::batch(int records) const {
+Offset Bench::prefill(const Topic& topic) {
+  const int64_t batches = (options_.prefill_mb << 20) / (kPrefillRecord * kPrefillBatch);
+  const int64_t each = (batches + active(topic) - 1) / active(topic);
+  if (each == 0) return 0;
+  ProduceWork work(*this, topic, batch(kPrefillBatch, make_payload(kPrefillRecord)), kPrefillBatch,
+                   each * active(topic) * kPrefillBatch);
+  work.run(1, 4, 0);
+  return each * kPrefillBatch;
+}
+
+void Bench::stay() {
+  asio::posix::stream_descriptor input(context_, STDIN_FILENO);
+  std::array<char, 256> ignored{};
+  std::function<void()> read = [&] {
+    input.async_read_some(asio::buffer(ignored), [&](boost::system::error_code ended, size_t) {
+      ended ? context_.stop() : read();
+    });
+  };
+  read();
+  std::exception_ptr failure;
+  for (Task<>& task : staying_) {
+    asio::co_spawn(context_, std::move(task), [&](std::exception_ptr problem) {
+      if (problem && !failure) failure = problem;
+      if (failure) context_.stop();
+    });
+  }
+  context_.restart();
+  context_.run();
+  input.release();
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::vector<std::byte> Bench::batch(int records, const std::string& payload) const {
   protocol::BatchOptions options;
   options.codec = options_.codec;
   protocol::BatchBuilder builder(options);
@@ -126,7 +165,7 @@ std::vector<std::byte> Bench::batch(int records) const {
                        std::chrono::system_clock::now().time_since_epoch())
                        .count();
   for (int i = 0; i < records; ++i)
-    builder.add(now, std::nullopt, std::as_bytes(std::span(payload_)));
+    builder.add(now, std::nullopt, std::as_bytes(std::span(payload)));
   return builder.build();
 }
 

@@ -4,6 +4,7 @@
 // Errors: BenchError. One thread.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
@@ -42,11 +43,24 @@ class Bench {
                        const std::vector<std::pair<std::string, std::string>>& configs);
   // Connections of the benchmark's own.
   std::vector<std::shared_ptr<Wire>> connect(int count);
-  // Records spread evenly over all partitions, as fast as they go.
+  // Records spread evenly over the partitions (options().active of them), as fast as they go.
   void fill(const Topic& topic, int64_t records);
+  // options().prefill_mb in large records, the same in each partition. Returns the end of each.
+  Offset prefill(const Topic& topic);
+
+  // Of the topic's partitions, those that records go to.
+  int32_t active(const Topic& topic) const {
+    return options_.active > 0 ? std::min(options_.active, topic.partitions) : topic.partitions;
+  }
 
   // One request's records, ready to be sent any number of times.
-  std::vector<std::byte> batch(int records) const;
+  std::vector<std::byte> batch(int records) const { return batch(records, payload_); }
+
+  // Something to do, or to keep, while the bench stays.
+  void while_staying(Task<> task) { staying_.push_back(std::move(task)); }
+  void keep(std::shared_ptr<void> thing) { kept_.push_back(std::move(thing)); }
+  // Until standard input ends.
+  void stay();
 
   void run(std::vector<Task<>> tasks) { bench::run(context_, std::move(tasks)); }
 
@@ -56,6 +70,7 @@ class Bench {
 
  private:
   bool answers_for(const Topic& topic, const client::Deadline& deadline);
+  std::vector<std::byte> batch(int records, const std::string& payload) const;
 
   Options options_;
   Target target_;
@@ -63,6 +78,8 @@ class Bench {
   std::unique_ptr<client::Cluster> cluster_;
   std::vector<TopicName> topics_;
   std::string payload_;
+  std::vector<std::shared_ptr<void>> kept_;
+  std::vector<Task<>> staying_;
   Clock::time_point began_;
   ProcessStats before_;
 };

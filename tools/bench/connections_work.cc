@@ -76,7 +76,11 @@ Report connections(Bench& bench) {
           100 * (read_stats(options.pid).cpu_s - held.cpu_s) / options.hold_s);
     }
   }
-  for (const auto& wire : work.wires) wire->close();
+  if (options.stay) {
+    for (const auto& wire : work.wires) bench.keep(wire);
+  } else {
+    for (const auto& wire : work.wires) wire->close();
+  }
   return report;
 }
 

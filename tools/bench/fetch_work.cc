@@ -30,6 +30,7 @@ Task<> Reading::read(TopicReader& reader) {
 Report fetch(Bench& bench) {
   const Options& options = bench.options();
   const Topic topic = bench.create_topic(options.partitions);
+  const Offset from = bench.prefill(topic);
   bench.fill(topic, options.records);
   const int count = std::min(options.connections, options.partitions);
   const auto wires = bench.connect(count);
@@ -38,7 +39,7 @@ Report fetch(Bench& bench) {
   std::vector<Task<>> tasks;
   for (int i = 0; i < count; ++i) {
     readers.push_back(
-        std::make_unique<TopicReader>(bench, topic, wires[static_cast<size_t>(i)], i, count));
+        std::make_unique<TopicReader>(bench, topic, wires[static_cast<size_t>(i)], i, count, from));
     tasks.push_back(reading.read(*readers.back()));
   }
   Report report;

@@ -29,12 +29,20 @@ constexpr Work kWorks[] = {
     {"txn", "produce in a transaction, commit", txn},
     {"e2e", "one record at a time, from send to receipt", e2e},
     {"connections", "open many connections", connections},
+    {"partitions", "make a topic of many partitions", partitions},
+    {"groups", "make many share groups of one member each", groups},
+    {"in-flight", "take records and hold them", in_flight},
+    {"stage", "stage every other record that was taken, txn-records in a transaction", stage},
 };
 
 void add_options(CLI::App& app, Options& options, std::string& codec) {
   app.add_option("--bootstrap-server", options.bootstrap, "the broker, HOST:PORT")
       ->capture_default_str();
   app.add_option("--partitions", options.partitions)->capture_default_str();
+  app.add_option("--active", options.active, "of the partitions, how many have records; 0: all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--groups", options.groups)->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--connections", options.connections)
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
@@ -58,18 +66,38 @@ void add_options(CLI::App& app, Options& options, std::string& codec) {
                  "records a second; latency counts from when each was due. 0: closed loop")
       ->capture_default_str();
   app.add_option("--max-records", options.max_records, "of a share fetch")->capture_default_str();
+  app.add_option("--fetch-bytes", options.fetch_bytes, "of a partition in a fetch")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--max-wait-ms", options.max_wait_ms, "of a fetch that finds nothing")
       ->capture_default_str();
-  app.add_option("--txn-records", options.txn_records, "of a transaction (txn, batch-txn)")
+  app.add_option("--txn-records", options.txn_records, "of a transaction (txn, batch-txn, stage)")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
   app.add_option("--hold", options.hold_s, "seconds that connections stay, to see what they cost")
       ->capture_default_str();
+  app.add_option("--prefill-mb", options.prefill_mb,
+                 "MiB that the topic has before (produce, fetch: what comes after them is read)")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--alternate", options.alternate,
+               "in-flight: accept every other record, so that each that is held is a range");
+  app.add_flag("--stay", options.stay,
+               "keep topics, connections and members after the report until standard input ends");
   app.add_option("--pid", options.pid, "the broker's process, to see what it uses");
   app.add_flag("--json", options.json, "one JSON object on one line");
 }
 
-Report measure(const Work& work, const Options& options) {
+void print(const Report& report, const Options& options) {
+  if (options.json) {
+    print_json(report, options, std::cout);
+  } else {
+    print_text(report, std::cout);
+  }
+  std::cout.flush();
+}
+
+void measure(const Work& work, const Options& options) {
   if (options.warmup > 0) {
     Options warm = options;
     warm.records = options.warmup;
@@ -78,7 +106,8 @@ Report measure(const Work& work, const Options& options) {
     (void)work.run(bench);
   }
   Bench bench(options);
-  return work.run(bench);
+  print(work.run(bench), options);
+  if (options.stay) bench.stay();
 }
 
 }  // namespace
@@ -111,17 +140,11 @@ int main(int argc, char** argv) {
   }
   options.codec = info->codec;
   try {
-    Report report;
     if (*start) {
       if (!partitions_given) options.partitions = 0;
-      report = startup(options);
+      print(startup(options), options);
     } else {
-      report = measure(*works.at(app.get_subcommands().front()), options);
-    }
-    if (options.json) {
-      print_json(report, options, std::cout);
-    } else {
-      print_text(report, std::cout);
+      measure(*works.at(app.get_subcommands().front()), options);
     }
     return 0;
   } catch (const std::exception& problem) {

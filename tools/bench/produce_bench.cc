@@ -8,6 +8,7 @@ namespace ackord::bench {
 Report produce(Bench& bench) {
   const Options& options = bench.options();
   const Topic topic = bench.create_topic(options.partitions);
+  (void)bench.prefill(topic);
   ProduceWork work(bench, topic, options.batch, options.records);
   Report report;
   report.work = "produce";

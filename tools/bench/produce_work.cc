@@ -6,12 +6,18 @@
 #include "tools/bench/produce_request.h"
 
 namespace ackord::bench {
+
 ProduceWork::ProduceWork(Bench& bench, const Topic& topic, int64_t batch, int64_t records)
+    : ProduceWork(bench, topic, bench.batch(static_cast<int>(batch)), batch, records) {}
+
+ProduceWork::ProduceWork(Bench& bench, const Topic& topic, std::vector<std::byte> data,
+                         int64_t batch, int64_t records)
     : bench_(bench),
       topic_(topic),
       batch_(batch),
       left_(records),
-      data_(bench.batch(static_cast<int>(batch))) {}
+      partitions_(bench.active(topic)),
+      data_(std::move(data)) {}
 
 void ProduceWork::run(int connections, int in_flight, double rate) {
   pacer_ = std::make_unique<Pacer>(bench_.context(), rate / static_cast<double>(batch_));
@@ -31,8 +37,7 @@ Task<> ProduceWork::slot(std::shared_ptr<Wire> wire) {
     left_ -= count;
     if (count < batch_) last = bench_.batch(static_cast<int>(count));
     const std::vector<std::byte>& data = count < batch_ ? last : data_;
-    const int32_t partition =
-        std::exchange(next_partition_, (next_partition_ + 1) % topic_.partitions);
+    const int32_t partition = std::exchange(next_partition_, (next_partition_ + 1) % partitions_);
     const protocol::ProduceRequest request =
         produce_request(topic_, partition, data, bench_.options().acks);
     const Clock::time_point due = co_await pacer_->next();

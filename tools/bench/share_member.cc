@@ -81,6 +81,7 @@ Task<Polled> ShareMember::poll(const std::vector<Acquired>& accepted) {
   request.max_bytes = kMaxBytes;
   request.max_records = bench_.options().max_records;
   request.batch_size = bench_.options().max_records;
+  request.share_acquire_mode = acquire_mode_;
   accept_all(request.topics, topic_, accepted);
   // What the session does not hold yet.
   for (const int32_t index : partitions_) {

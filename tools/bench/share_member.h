@@ -36,6 +36,8 @@ class ShareMember {
   // A heartbeat, when one is due; takes a new assignment.
   Task<> beat();
 
+  // From now on never more records than asked for: a log batch may be split.
+  void limit_records() { acquire_mode_ = kRecordLimit; }
   // One ShareFetch of at most max_records, which also accepts `accepted`.
   Task<Polled> poll(const std::vector<Acquired>& accepted);
   // Accepts without fetching, and ends the session.
@@ -45,8 +47,11 @@ class ShareMember {
   const std::string& group() const { return group_; }
   const std::string& id() const { return id_; }
   int32_t epoch() const { return epoch_; }
+  Clock::time_point next_beat() const { return next_beat_; }
 
  private:
+  static constexpr int8_t kRecordLimit = 1;  // ShareAcquireMode
+
   Task<> heartbeat();
 
   Bench& bench_;
@@ -56,6 +61,7 @@ class ShareMember {
   std::shared_ptr<Wire> wire_;
   int32_t epoch_ = 0;
   int32_t session_epoch_ = 0;
+  int8_t acquire_mode_ = 0;
   Clock::time_point next_beat_;
   std::vector<int32_t> partitions_;
   std::vector<int32_t> in_session_;

@@ -1,9 +1,6 @@
 #include <utility>
 
-#include "protocol/generated/txn_share_acknowledge_request.h"
-#include "protocol/generated/txn_share_acknowledge_response.h"
-#include "tools/bench/share_member.h"
-#include "tools/bench/txn_producer.h"
+#include "tools/bench/stage_request.h"
 #include "tools/bench/works.h"
 
 namespace ackord::bench {
@@ -23,23 +20,7 @@ struct Processing {
 
   Task<> init(TxnProducer& producer) { co_await producer.init(); }
   Task<> work(ShareMember& member, TxnProducer& producer, int32_t partition);
-  Task<> stage_all(ShareMember& member, TxnProducer& producer, const std::vector<Acquired>& held);
 };
-
-Task<> Processing::stage_all(ShareMember& member, TxnProducer& producer,
-                             const std::vector<Acquired>& held) {
-  protocol::TxnShareAcknowledgeRequest request;
-  request.transactional_id = TransactionalId(producer.transactional_id());
-  request.group_id = GroupId(member.group());
-  request.producer_id = producer.producer_id();
-  request.producer_epoch = producer.producer_epoch();
-  request.member_id = String(member.id());
-  request.member_epoch = member.epoch();
-  accept_all(request.topics, topic, held);
-  const auto answer = co_await producer.wire().call<protocol::TxnShareAcknowledgeResponse>(request);
-  expect_none(answer.message.error_code, "TxnShareAcknowledge");
-  expect_all_none(answer.message.responses, "TxnShareAcknowledge");
-}
 
 Task<> Processing::work(ShareMember& member, TxnProducer& producer, int32_t partition) {
   while (untaken > 0) {
@@ -50,7 +31,7 @@ Task<> Processing::work(ShareMember& member, TxnProducer& producer, int32_t part
     const Clock::time_point polled_at = Clock::now();
     co_await producer.produce(output, partition, static_cast<int>(polled.records));
     Clock::time_point start = Clock::now();
-    co_await stage_all(member, producer, polled.ranges);
+    co_await stage_all(member, producer, topic, polled.ranges);
     stage.record(since_ns(start));
     start = Clock::now();
     co_await producer.commit();

@@ -21,6 +21,15 @@ Report txn(Bench& bench);
 Report e2e(Bench& bench);
 // Connections that ask for ApiVersions and stay.
 Report connections(Bench& bench);
+// A topic, and what each of its partitions costs.
+Report partitions(Bench& bench);
+// Share groups of one member each, which beats on one of the connections while it stays.
+Report groups(Bench& bench);
+// Records that a share group's members have taken and do not acknowledge.
+Report in_flight(Bench& bench);
+// A member stages every other record of what it has taken, each a range of its own, commits, and
+// accepts the rest with the next poll. `records` counts the staged ones.
+Report stage(Bench& bench);
 
 // From exec to the first answer to ApiVersions, of a broker with `partitions` partitions; 0 is an
 // empty directory. `command`'s {port} and {directory} are filled in. Needs no running broker.
