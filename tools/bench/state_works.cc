@@ -1,5 +1,5 @@
-// Works that leave something in the broker, and say what that costs: beside them, with --stay, other
-// works show whether they depend on it.
+// Works that leave something in the broker, and say what that costs: beside them, with --stay,
+// other works show whether they depend on it.
 #include <utility>
 
 #include "tools/bench/held_records.h"

@@ -1,5 +1,5 @@
-// TopicReader: reads partitions of a topic from one offset on, Fetch by Fetch, on a connection, in a
-// fetch session (KIP-227) if it gets one: then a request names only the partitions that had records.
+// TopicReader: reads partitions of a topic from one offset on, Fetch by Fetch, on a connection, in
+// a fetch session (KIP-227) if it gets one: then a request names only those that had records.
 // Errors: BenchError. One thread.
 #pragma once
 
