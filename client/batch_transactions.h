@@ -15,8 +15,8 @@
 //
 // The sum matters: the broker says how many records are staged, and when that is not what the
 // executors of this attempt have staged (one is lost, or one of an earlier attempt is still alive),
-// or when two of them report the same record, prepare() aborts. Ids are chosen by the engine; "{group}-{prefix}-{checkpoint}" is the
-// convention, and the prefix should hold the job's attempt.
+// or when two of them report the same record, prepare() aborts. Ids are chosen by the engine;
+// "{group}-{prefix}-{checkpoint}" is the convention, and the prefix should hold the job's attempt.
 #pragma once
 
 #include <functional>

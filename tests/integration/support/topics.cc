@@ -35,6 +35,30 @@ std::optional<std::string> text_of(const std::optional<std::span<const std::byte
   return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
+auto ask_offset(RawClient& client, const std::string& topic, int32_t partition, int64_t timestamp,
+                Isolation isolation) {
+  protocol::ListOffsetsRequest request;
+  request.replica_id = BrokerId(-1);
+  request.isolation_level = static_cast<int8_t>(isolation);
+  auto& asked = request.topics.emplace_back();
+  asked.name = TopicName(topic);
+  auto& part = asked.partitions.emplace_back();
+  part.partition_index = partition;
+  part.timestamp = timestamp;
+  const auto answer = client.call<protocol::ListOffsetsResponse>(request, 7);
+  return answer.message.topics.at(0).partitions.at(0);
+}
+
+bool is_led(RawClient& client, const std::string& topic, int32_t partition) {
+  const ErrorCode error =
+      ask_offset(client, topic, partition, kLatest, Isolation::kReadUncommitted).error_code;
+  if (error == ErrorCode::NOT_LEADER_OR_FOLLOWER || error == ErrorCode::LEADER_NOT_AVAILABLE ||
+      error == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)
+    return false;
+  require_none(error, "ListOffsets");
+  return true;
+}
+
 // Follows the control and data batches of one fetched partition as a read_committed client does.
 class Visible {
  public:
@@ -139,6 +163,10 @@ Topic create_topic(RawClient& client, const std::string& name, int32_t partition
   }
   auto answer = client.call<protocol::CreateTopicsResponse>(request, 7);
   require_none(answer.message.topics.at(0).error_code, "CreateTopics");
+  // Kafka answers before its replicas know that they lead.
+  for (int32_t partition = 0; partition < partitions; ++partition) {
+    poll_until("the leader of " + name, [&] { return is_led(client, name, partition); });
+  }
   return {name, answer.message.topics.at(0).topic_id, partitions};
 }
 
@@ -228,16 +256,7 @@ std::vector<std::string> read_values(RawClient& client, const Topic& topic, int3
 
 ListedOffset list_offset(RawClient& client, const std::string& topic, int32_t partition,
                          int64_t timestamp, Isolation isolation) {
-  protocol::ListOffsetsRequest request;
-  request.replica_id = BrokerId(-1);
-  request.isolation_level = static_cast<int8_t>(isolation);
-  auto& asked = request.topics.emplace_back();
-  asked.name = TopicName(topic);
-  auto& part = asked.partitions.emplace_back();
-  part.partition_index = partition;
-  part.timestamp = timestamp;
-  auto answer = client.call<protocol::ListOffsetsResponse>(request, 7);
-  const auto& result = answer.message.topics.at(0).partitions.at(0);
+  const auto result = ask_offset(client, topic, partition, timestamp, isolation);
   require_none(result.error_code, "ListOffsets");
   return {result.offset, result.timestamp};
 }

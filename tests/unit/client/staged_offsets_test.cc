@@ -77,8 +77,8 @@ TEST(StagedOffsets, AsText) {
 TEST(StagedOffsets, ATextThatIsNone) {
   const std::string topic = kTopic.to_string();
   for (const std::string& text :
-       {std::string("x"), std::string("12"), topic, topic + ":0", std::string("x:0:1-2"), topic + ":a:1-2",
-        topic + ":-1:1-2", topic + ":0:1", topic + ":0:2-1", topic + ":0:1-2x",
+       {std::string("x"), std::string("12"), topic, topic + ":0", std::string("x:0:1-2"),
+        topic + ":a:1-2", topic + ":-1:1-2", topic + ":0:1", topic + ":0:2-1", topic + ":0:1-2x",
         topic + ":0:1-2,2-3", topic + ":0:1-99999999999999999999", topic + ":0:-1-2",
         topic + ":0:1-2:3", topic + ":0:1-2;" + topic + ":0:2-2"}) {
     const Result<StagedOffsets> read = StagedOffsets::from_text(text);
