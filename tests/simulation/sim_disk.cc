@@ -94,17 +94,18 @@ class SimFile : public io::File {
     // What is written after this moment may or may not be on the disk when it ends: it is not
     // promised.
     auto inode = inode_;
+    const uint64_t number = ++inode->datasyncs;
     std::map<size_t, std::vector<std::byte>> sectors = snapshot();
     const size_t size = inode->now.size();
     Delay delay{scheduler_, disk_delay_us(scheduler_.random)};
     co_await delay;
     if (std::exchange(disk_.fail_next_datasync_, false))
       co_return error(ErrorCode::KAFKA_STORAGE_ERROR, path_ + ": the disk has failed");
-    put(*inode, sectors, size);
+    put(*inode, number, sectors, size);
     co_return Result<void>();
   }
   Result<void> datasync_now() override {
-    put(*inode_, snapshot(), inode_->now.size());
+    put(*inode_, ++inode_->datasyncs, snapshot(), inode_->now.size());
     return {};
   }
 
@@ -132,13 +133,18 @@ class SimFile : public io::File {
     }
     return sectors;
   }
-  static void put(SimDisk::Inode& inode, const std::map<size_t, std::vector<std::byte>>& sectors,
-                  size_t size) {
-    inode.durable.resize(size);
+  static void put(SimDisk::Inode& inode, uint64_t number,
+                  const std::map<size_t, std::vector<std::byte>>& sectors, size_t size) {
+    if (inode.size_put_by < number) {
+      inode.durable.resize(size);
+      inode.size_put_by = number;
+    }
     for (const auto& [at, bytes] : sectors) {
       const size_t from = at * SimDisk::kSector;
-      std::memcpy(inode.durable.data() + from, bytes.data(),
-                  std::min(bytes.size(), size - std::min(size, from)));
+      const size_t length = inode.durable.size();
+      if (from >= length || inode.put_by[at] > number) continue;
+      inode.put_by[at] = number;
+      std::memcpy(inode.durable.data() + from, bytes.data(), std::min(bytes.size(), length - from));
     }
     std::erase_if(inode.dirty, [&inode](size_t at) { return same(inode, at); });
   }

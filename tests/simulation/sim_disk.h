@@ -27,6 +27,11 @@ class SimDisk {
     std::vector<std::byte> now;  // as the page cache has it
     std::vector<std::byte> durable;
     std::set<size_t> dirty;  // sectors that differ, or may
+    // Datasyncs may end in another order than they began, and none takes back what a later one has
+    // put on the disk: which one did, by sector, and for the size.
+    uint64_t datasyncs = 0;
+    std::map<size_t, uint64_t> put_by;
+    uint64_t size_put_by = 0;
   };
   using Entry = std::shared_ptr<Inode>;  // null: a folder
 
