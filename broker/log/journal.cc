@@ -121,11 +121,13 @@ bool Journal::make_room(uint64_t size) {
 io::Task<void> Journal::reclaim(Journal* self, size_t index) {
   // A log that has entries in the other file too is synced for both.
   const auto logs = std::exchange(self->spaces_[index].logs, {});
+  bool synced = true;
   for (const auto& [name, log] : logs) {
     auto syncing = log->sync_files();
-    co_await std::move(syncing);
+    const bool done = co_await std::move(syncing);
+    synced = synced && done;
   }
-  self->spaces_[index].needed = false;
+  if (synced) self->spaces_[index].needed = false;
 }
 
 io::Task<Result<void>> Journal::write_round(Journal* self, std::vector<Entry> entries) {

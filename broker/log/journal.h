@@ -33,9 +33,9 @@ namespace ackord::log {
 class Journaled {
  public:
   virtual ~Journaled() = default;
-  // All that the log has appended so far stands in its own synced files when this ends, or the log
-  // is gone or offline.
-  virtual io::Task<void> sync_files() = 0;
+  // True: all that the log has appended so far stands in its own synced files, or the log is gone.
+  // False: the disk has failed, and what the journal has of it is still needed.
+  virtual io::Task<bool> sync_files() = 0;
 };
 
 class Journal {

@@ -138,16 +138,17 @@ io::Task<Result<void>> LocalPartition::flush_active(Self self, Offset target) {
   co_return done;
 }
 
-io::Task<void> LocalPartition::sync_files() { return sync_to_end(shared_from_this()); }
+io::Task<bool> LocalPartition::sync_files() { return sync_to_end(shared_from_this()); }
 
-io::Task<void> LocalPartition::sync_to_end(Self self) {
-  if (self->refusal()) co_return;
+io::Task<bool> LocalPartition::sync_to_end(Self self) {
+  if (self->refusal()) co_return self->removed_;
   const Offset end = self->log_->log_end();
-  if (self->synced_.position() >= end) co_return;
+  if (self->synced_.position() >= end) co_return true;
   self->sync_wanted_ = std::max(self->sync_wanted_, end);
   self->schedule_flush();
   auto reaching = self->synced_.reached(end);
-  (void)co_await std::move(reaching);
+  const Result<void> reached = co_await std::move(reaching);
+  co_return reached.has_value() || self->removed_;
 }
 
 // The segment and all that belongs to it, then the recovery point: only after that may anything

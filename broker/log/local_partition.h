@@ -87,7 +87,7 @@ class LocalPartition : public Partition,
   static io::Task<Result<void>> close(std::shared_ptr<LocalPartition> self);
   // What the recovery point may be: all below is in the log's own files, on the disk.
   Offset synced_offset() const;
-  io::Task<void> sync_files() override;
+  io::Task<bool> sync_files() override;
 
  private:
   using Self = std::shared_ptr<LocalPartition>;
@@ -114,7 +114,7 @@ class LocalPartition : public Partition,
   void advance(Offset durable);
   static io::Task<void> flush_loop(Self self);
   static io::Task<Result<void>> flush_active(Self self, Offset target);
-  static io::Task<void> sync_to_end(Self self);
+  static io::Task<bool> sync_to_end(Self self);
   static io::Task<Result<void>> flush_sealed(Self self);
   static io::Task<Result<void>> wait_durable(Self self, Offset offset);
   static io::Task<void> delete_dropped(Self self);

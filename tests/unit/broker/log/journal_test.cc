@@ -275,6 +275,39 @@ TEST_F(JournalTest, AFailedWriteTakesTheDirectoryOffline) {
   EXPECT_EQ(partition->high_watermark(), 1);
 }
 
+// A log whose file cannot be synced any more.
+class LostLog : public Journaled {
+ public:
+  io::Task<bool> sync_files() override { co_return false; }
+};
+
+// What the disk took before it failed may be all that there is.
+TEST(JournalFilesTest, ThatAreNeededAreNotWrittenOverWhenTheDiskHasFailed) {
+  test::TempDirectory directory;
+  test::LocalFileSystem files;
+  test::TestCore core;
+  Journal journal(files, core.core().executor, directory.path(), "core-0-", kFileBytes);
+  while (!journal.takes(1)) {
+    ASSERT_TRUE(core.executor.wait_for_work(std::chrono::seconds(5)));
+    core.run_until_idle();
+  }
+  const auto batch = make_batch({"v"});
+  auto file = *files.open(directory / "log", io::OpenMode::kCreateNew);
+  const std::span<const std::byte> bytes = batch;
+  ASSERT_TRUE(file->pwritev(std::span(&bytes, 1), 0).has_value());
+  const auto write = [&](int32_t partition) {
+    Journal::Entry entry{topic_id(), partition, file, 0, batch.size(), std::make_shared<LostLog>()};
+    return core.run(journal.write(std::move(entry))).has_value();
+  };
+  // As many rounds as the two files have, and more.
+  const auto rounds = static_cast<int32_t>(2 * kFileBytes / io::kBlock);
+  for (int32_t i = 0; i < 2 * rounds; ++i) ASSERT_TRUE(write(i));
+  auto journals = read_journals(files, directory.path());
+  ASSERT_TRUE(journals.has_value());
+  EXPECT_EQ(journals->size(), static_cast<size_t>(rounds));
+  for (int32_t i = 0; i < rounds; ++i) EXPECT_TRUE(journals->contains({topic_id(), i})) << i;
+}
+
 TEST(JournalFilesTest, ThatCannotBeMadeAreDoneWithout) {
   LogHarness log;
   log.settings().journal_file_bytes = kFileBytes;
