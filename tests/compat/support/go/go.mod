@@ -1,0 +1,3 @@
+module ackord/tests/compat/support/go
+
+go 1.26.0
