@@ -14,6 +14,7 @@
 
 #include "broker/log/types.h"
 #include "broker/metadata/client_quotas.h"
+#include "broker/metadata/scram_credentials.h"
 #include "protocol/types/ids.h"
 
 namespace ackord::metadata {
@@ -86,6 +87,8 @@ class MetadataImage {
   // Another one after each change of them.
   int64_t quotas_version() const { return quotas_version_; }
 
+  const ScramCredentials& scram() const { return scram_; }
+
   // ---- changes, by the metadata room alone
   // What follows is of the log up to here.
   void set_version(Offset version) { version_ = version; }
@@ -107,6 +110,10 @@ class MetadataImage {
   void put_broker_config(const std::string& name, std::optional<std::string> value);
   void put_node_config(const std::string& name, std::optional<std::string> value);
   void put_quota(const protocol::ClientQuotaRecord& record);
+  void put_scram(const protocol::UserScramCredentialRecord& record) { apply_scram(scram_, record); }
+  void remove_scram(const protocol::RemoveUserScramCredentialRecord& record) {
+    apply_scram(scram_, record);
+  }
   // Level 0 takes the feature away.
   void put_feature(std::string name, int16_t level, int64_t epoch);
 
@@ -123,6 +130,7 @@ class MetadataImage {
   ConfigMap node_configs_;
   Quotas quotas_;
   int64_t quotas_version_ = 0;
+  ScramCredentials scram_;
   Features features_;
   uint64_t topics_version_ = 0;
   Offset version_ = -1;

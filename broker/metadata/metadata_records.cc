@@ -14,11 +14,9 @@
 #include "protocol/generated/register_controller_record.h"
 #include "protocol/generated/remove_access_control_entry_record.h"
 #include "protocol/generated/remove_delegation_token_record.h"
-#include "protocol/generated/remove_user_scram_credential_record.h"
 #include "protocol/generated/unfence_broker_record.h"
 #include "protocol/generated/unregister_broker_record.h"
 #include "protocol/generated/unregister_controller_record.h"
-#include "protocol/generated/user_scram_credential_record.h"
 #include "protocol/wire/reader.h"
 #include "protocol/wire/writer.h"
 
@@ -50,8 +48,6 @@ constexpr std::array kOtherTypes = {
     other<protocol::ClearElrRecord>(false),
     other<protocol::DelegationTokenRecord>(true),
     other<protocol::RemoveDelegationTokenRecord>(true),
-    other<protocol::UserScramCredentialRecord>(true),
-    other<protocol::RemoveUserScramCredentialRecord>(true),
     other<protocol::AccessControlEntryRecord>(true),
     other<protocol::RemoveAccessControlEntryRecord>(true),
 };

@@ -1,6 +1,6 @@
 // The records of `__cluster_metadata-0` that Ackord makes and reads, in Kafka's own schemas and
 // framing: key null; value = frame version 1 | record type | record version (each an unsigned
-// varint) | body (KIP-631). Other types (ACLs, SCRAM, …) are left alone: they stay in the
+// varint) | body (KIP-631). Other types (ACLs, tokens, …) are left alone: they stay in the
 // log and say nothing here, but their names are known, so that they can be named.
 #pragma once
 
@@ -22,7 +22,9 @@
 #include "protocol/generated/producer_ids_record.h"
 #include "protocol/generated/register_broker_record.h"
 #include "protocol/generated/remove_topic_record.h"
+#include "protocol/generated/remove_user_scram_credential_record.h"
 #include "protocol/generated/topic_record.h"
+#include "protocol/generated/user_scram_credential_record.h"
 #include "protocol/types/result.h"
 
 namespace ackord::metadata {
@@ -32,7 +34,8 @@ using MetadataRecord =
                  protocol::PartitionChangeRecord, protocol::RemoveTopicRecord,
                  protocol::ConfigRecord, protocol::ClientQuotaRecord, protocol::ProducerIdsRecord,
                  protocol::RegisterBrokerRecord, protocol::BeginTransactionRecord,
-                 protocol::EndTransactionRecord, protocol::AbortTransactionRecord>;
+                 protocol::EndTransactionRecord, protocol::AbortTransactionRecord,
+                 protocol::UserScramCredentialRecord, protocol::RemoveUserScramCredentialRecord>;
 
 // In the newest version of its type.
 log::EncodedRecord encode_record(const MetadataRecord& record);

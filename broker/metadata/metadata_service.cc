@@ -12,6 +12,7 @@
 #include "broker/metadata/config_tables.h"
 #include "broker/metadata/every_core.h"
 #include "broker/metadata/image_listeners.h"
+#include "broker/metadata/metadata_log.h"
 #include "broker/metadata/metadata_shard.h"
 #include "broker/metadata/metadata_snapshot.h"
 #include "broker/metadata/registration.h"
@@ -24,27 +25,8 @@ namespace ackord::metadata {
 namespace {
 
 constexpr std::string_view kShareVersion = "share.version";
-constexpr int64_t kMinMetadataSegment = 1 << 20;
 
 using Runner = coordinator::ShardRunner<MetadataShard>;
-
-// Kafka's fixed id of the metadata topic: the number 1.
-Uuid metadata_topic_id() {
-  Uuid id;
-  id.bytes[15] = 1;
-  return id;
-}
-
-TopicPartition metadata_partition() { return {TopicName(kMetadataTopic), 0}; }
-
-// The metadata log is never cut by time or size, only behind a snapshot: then its full segments go.
-log::LogConfig metadata_log_config(int64_t snapshot_bytes) {
-  log::LogConfig config;
-  config.retention_ms = -1;
-  config.remove = false;
-  config.segment_bytes = std::max(snapshot_bytes, kMinMetadataSegment);
-  return config;
-}
 
 class Service : public MetadataService {
  public:
@@ -165,6 +147,11 @@ class Service : public MetadataService {
         publish_change(AlterQuotas{std::move(entity), std::move(changes), validate_only}));
   }
 
+  io::Task<Result<ScramResults>> alter_scram(std::vector<ScramDeletion> deletions,
+                                             std::vector<ScramUpsertion> upsertions) override {
+    return at_home(scram_at_home(AlterScram{std::move(deletions), std::move(upsertions)}));
+  }
+
   void on_topic_removed(std::function<void(const TopicImage&)> listener) override {
     listeners_.topic_removed.push_back(std::move(listener));
   }
@@ -204,7 +191,10 @@ class Service : public MetadataService {
   io::Task<void> configure_logs(ResourceType type, std::string resource);
   // Runs an operation that answers with its records, and tells every core.
   template <class Op>
+  io::Task<Result<typename Op::Reply>> change(Op op);
+  template <class Op>
   io::Task<Result<void>> publish_change(Op op);
+  io::Task<Result<ScramResults>> scram_at_home(AlterScram op);
   io::Task<Result<void>> features_at_home(UpdateFeatures op);
   io::Task<Result<ProducerId>> producer_id_at_home();
   OnEveryCore publish(std::vector<MetadataRecord> records);
@@ -537,18 +527,32 @@ io::Task<void> Service::configure_logs(ResourceType type, std::string resource) 
 }
 
 template <class Op>
-io::Task<Result<void>> Service::publish_change(Op op) {
+io::Task<Result<typename Op::Reply>> Service::change(Op op) {
   Turns::Take turn{turns_};
   co_await turn;
   Turns::Hold hold(turns_, home_.executor);
   auto running = runner_->run(std::move(op));
-  auto reply = co_await std::move(running);
-  if (!reply) co_return reply.error();
-  if (reply->error) co_return *reply->error;
-  if (reply->records.empty()) co_return Result<void>();
+  Result<typename Op::Reply> reply = co_await std::move(running);
+  if (!reply || reply->records.empty()) co_return std::move(reply);
   OnEveryCore everywhere = publish(std::move(reply->records));
   co_await everywhere;
+  co_return std::move(reply);
+}
+
+template <class Op>
+io::Task<Result<void>> Service::publish_change(Op op) {
+  auto changing = change(std::move(op));
+  const auto reply = co_await std::move(changing);
+  if (!reply) co_return reply.error();
+  if (reply->error) co_return *reply->error;
   co_return Result<void>();
+}
+
+io::Task<Result<ScramResults>> Service::scram_at_home(AlterScram op) {
+  auto changing = change(std::move(op));
+  Result<AlterScram::Reply> reply = co_await std::move(changing);
+  if (!reply) co_return reply.error();
+  co_return std::move(reply->users);
 }
 
 io::Task<Result<void>> Service::features_at_home(UpdateFeatures op) {

@@ -109,6 +109,9 @@ class MetadataService {
   // Limits of one entity (KIP-546), all or none. INVALID_REQUEST, with Kafka's text.
   virtual io::Task<Result<void>> alter_quotas(QuotaEntity entity, std::vector<QuotaChange> changes,
                                               bool validate_only) = 0;
+  // SCRAM credentials (KIP-554), each user for itself. An error: nothing was changed.
+  virtual io::Task<Result<ScramResults>> alter_scram(std::vector<ScramDeletion> deletions,
+                                                     std::vector<ScramUpsertion> upsertions) = 0;
   // Finalizes other feature levels (KIP-584), all or none. INVALID_UPDATE_VERSION, with Kafka's
   // text. When share.version goes down, it ends with a snapshot of the metadata on the disk: a
   // stock Kafka, which cannot read a higher level, need not look at the records before it.

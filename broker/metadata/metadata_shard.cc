@@ -97,6 +97,10 @@ void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId
     apply_config(image, *config, node);
   } else if (const auto* quota = std::get_if<protocol::ClientQuotaRecord>(&record)) {
     image.put_quota(*quota);
+  } else if (const auto* scram = std::get_if<protocol::UserScramCredentialRecord>(&record)) {
+    image.put_scram(*scram);
+  } else if (const auto* gone = std::get_if<protocol::RemoveUserScramCredentialRecord>(&record)) {
+    image.remove_scram(*gone);
   }
 }
 
@@ -267,6 +271,17 @@ Outcome<MetadataShard, AlterQuotas::Reply> MetadataShard::decide(const AlterQuot
   std::vector<Record> records(changes->begin(), changes->end());
   AlterQuotas::Reply reply{records, std::nullopt};
   return Decision::of(std::move(records), std::move(reply));
+}
+
+Outcome<MetadataShard, AlterScram::Reply> MetadataShard::decide(const AlterScram& op,
+                                                                io::Now) const {
+  ScramPlan plan = plan_scram_changes(hard_.image.scram(), op.deletions, op.upsertions);
+  std::vector<Record> records;
+  for (ScramRecord& record : plan.records) {
+    std::visit([&records](auto& one) { records.emplace_back(std::move(one)); }, record);
+  }
+  AlterScram::Reply reply{records, std::move(plan.users)};
+  return Outcome<MetadataShard, AlterScram::Reply>::of(std::move(records), std::move(reply));
 }
 
 Outcome<MetadataShard, UpdateFeatures::Reply> MetadataShard::decide(const UpdateFeatures& op,

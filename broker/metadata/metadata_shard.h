@@ -109,6 +109,15 @@ struct AlterQuotas {
   bool validate_only = false;
 };
 
+struct AlterScram {
+  struct Reply {
+    std::vector<MetadataRecord> records;
+    ScramResults users;
+  };
+  std::vector<ScramDeletion> deletions;
+  std::vector<ScramUpsertion> upsertions;
+};
+
 struct UpdateFeatures {
   using Reply = AlterConfigs::Reply;
   std::vector<FeatureUpdate> updates;
@@ -183,6 +192,8 @@ class MetadataShard {
                                                                   io::Now now) const;
   coordinator::Outcome<MetadataShard, AlterQuotas::Reply> decide(const AlterQuotas& op,
                                                                  io::Now now) const;
+  coordinator::Outcome<MetadataShard, AlterScram::Reply> decide(const AlterScram& op,
+                                                                io::Now now) const;
   coordinator::Outcome<MetadataShard, UpdateFeatures::Reply> decide(const UpdateFeatures& op,
                                                                     io::Now now) const;
   coordinator::Outcome<MetadataShard, ProducerId> decide(const NextProducerId& op,

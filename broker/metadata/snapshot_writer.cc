@@ -121,6 +121,8 @@ bool SnapshotWriter::is_in_image(const MetadataRecord& record) const {
   }
   return std::holds_alternative<protocol::FeatureLevelRecord>(record) ||
          std::holds_alternative<protocol::ClientQuotaRecord>(record) ||
+         std::holds_alternative<protocol::UserScramCredentialRecord>(record) ||
+         std::holds_alternative<protocol::RemoveUserScramCredentialRecord>(record) ||
          std::holds_alternative<protocol::TopicRecord>(record) ||
          std::holds_alternative<protocol::PartitionRecord>(record) ||
          std::holds_alternative<protocol::RemoveTopicRecord>(record) ||
@@ -186,6 +188,10 @@ void SnapshotWriter::put_image() {
   }
   for (const auto& [entity, values] : image.quotas()) {
     for (const auto& [key, value] : values) put(quota_record(entity, key, value));
+  }
+  for (const auto& [user, credentials] : image.scram()) {
+    for (const auto& [mechanism, credential] : credentials)
+      put(scram_record(user, mechanism, credential));
   }
   if (source_.next_producer_id == 0) return;
   protocol::ProducerIdsRecord ids;

@@ -88,6 +88,22 @@ class SnapshotWriterTest : public testing::Test {
   Offset end = 0;
 };
 
+TEST_F(SnapshotWriterTest, HoldsScramUsersAsTheyAreNow) {
+  for (const char* user : {"stays", "goes"}) {
+    for (const int32_t iterations : {4096, 8192})
+      log(scram_record(user, ScramMechanism::kSha256, {"salt", "stored", "server", iterations}));
+  }
+  log(protocol::RemoveUserScramCredentialRecord{.name = String("goes"), .mechanism = 1});
+  write();
+  const MetadataShard again = loaded();
+  const ScramCredentials& kept = again.image().scram();
+  ASSERT_EQ(kept.size(), 1u);
+  const ScramCredential& credential = kept.at("stays").at(ScramMechanism::kSha256);
+  EXPECT_EQ(credential.iterations, 8192);
+  EXPECT_EQ(credential.stored_key, "stored");
+  EXPECT_EQ(credential.server_key, "server");
+}
+
 TEST_F(SnapshotWriterTest, SaysWhatTheLogSays) {
   log(protocol::FeatureLevelRecord{.name = "share.version", .feature_level = 2});
   log(protocol::RegisterBrokerRecord{.broker_id = BrokerId(1)});

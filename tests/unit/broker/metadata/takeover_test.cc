@@ -113,7 +113,7 @@ TEST(Takeover, NamesWhatIsNotServed) {
     return unserved_name(value);
   };
   EXPECT_EQ(name(18), "AccessControlEntryRecord");
-  EXPECT_EQ(name(11), "UserScramCredentialRecord");
+  EXPECT_EQ(name(10), "DelegationTokenRecord");
   EXPECT_EQ(name(20), "");  // NoOpRecord
   EXPECT_EQ(name(99), "99");
 }

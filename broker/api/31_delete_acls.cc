@@ -1,0 +1,20 @@
+// DeleteAcls (key 31), versions 1-3: there is no authorizer to tell (KIP-140).
+#include "broker/api/handlers.h"
+#include "broker/api/no_authorizer.h"
+#include "protocol/generated/delete_acls_request.h"
+#include "protocol/generated/delete_acls_response.h"
+
+namespace ackord::api {
+
+io::Task<protocol::DeleteAclsResponse> handle(RequestContext&,
+                                              protocol::DeleteAclsRequest request) {
+  protocol::DeleteAclsResponse response;
+  for (size_t i = 0; i < request.filters.size(); ++i) {
+    auto& result = response.filter_results.emplace_back();
+    result.error_code = ErrorCode::SECURITY_DISABLED;
+    result.error_message = String(kNoAuthorizer);
+  }
+  co_return response;
+}
+
+}  // namespace ackord::api
