@@ -1,6 +1,5 @@
 #include "tools/bench/share_member.h"
 
-#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -53,6 +52,9 @@ Task<> ShareMember::heartbeat() {
   partitions_.clear();
   for (const auto& topic : message.assignment->topic_partitions)
     partitions_.insert(partitions_.end(), topic.partitions.begin(), topic.partitions.end());
+  for (const int32_t index : partitions_) {
+    if (in_session_.insert(index).second) to_join_.push_back(index);
+  }
 }
 
 Task<> ShareMember::join() {
@@ -83,14 +85,10 @@ Task<Polled> ShareMember::poll(const std::vector<Acquired>& accepted) {
   request.batch_size = bench_.options().max_records;
   request.share_acquire_mode = acquire_mode_;
   accept_all(request.topics, topic_, accepted);
-  // What the session does not hold yet.
-  for (const int32_t index : partitions_) {
-    if (std::ranges::find(in_session_, index) != in_session_.end()) continue;
+  // What the session does not hold yet: of that nothing can have been acquired.
+  for (const int32_t index : std::exchange(to_join_, {})) {
     if (request.topics.empty()) request.topics.emplace_back().topic_id = topic_.id;
-    auto& partitions = request.topics.front().partitions;
-    if (std::ranges::none_of(partitions, [&](const auto& p) { return p.partition_index == index; }))
-      partitions.emplace_back().partition_index = index;
-    in_session_.push_back(index);
+    request.topics.front().partitions.emplace_back().partition_index = index;
   }
   const auto answer = co_await wire_->call<protocol::ShareFetchResponse>(request);
   expect_none(answer.message.error_code, "ShareFetch");

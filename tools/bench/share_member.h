@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,8 @@ class ShareMember {
   int8_t acquire_mode_ = 0;
   Clock::time_point next_beat_;
   std::vector<int32_t> partitions_;
-  std::vector<int32_t> in_session_;
+  std::set<int32_t> in_session_;
+  std::vector<int32_t> to_join_;  // the session, with the next request
 };
 
 // Fills the topics of a request that carries AcknowledgementBatches with the acceptance of ranges.
