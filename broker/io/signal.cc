@@ -52,19 +52,19 @@ Task<bool> Wakeup::wait_until(int64_t deadline_ms) {
   co_return woken;
 }
 
-void Signal::subscribe(const std::shared_ptr<Wakeup>& wakeup) {
+void Signal::subscribe(const std::shared_ptr<Subscriber>& subscriber) {
   if (subscribers_.size() >= purge_at_) {
     std::erase_if(subscribers_, [](const auto& weak) { return weak.expired(); });
     purge_at_ = std::max<size_t>(16, subscribers_.size() * 2);
   }
-  subscribers_.push_back(wakeup);
+  subscribers_.push_back(subscriber);
 }
 
 void Signal::notify() {
   if (subscribers_.empty()) return;
   auto subscribers = std::exchange(subscribers_, {});
   for (const auto& weak : subscribers) {
-    if (auto wakeup = weak.lock()) wakeup->wake();
+    if (auto subscriber = weak.lock()) subscriber->wake();
   }
 }
 

@@ -111,21 +111,17 @@ class LocalShareService : public ShareService {
   io::Task<std::vector<PartitionError>> acknowledge_all(
       GroupId group, std::string member, int8_t max_type,
       std::vector<AcknowledgePartition> partitions);
-  io::Task<void> poll(const ShareFetch& call, SessionNumber session,
-                      std::vector<TopicIdPartition> partitions, ShareFetchReply& reply);
+  using Ready = io::ReadySet<TopicIdPartition>;
+  io::Task<void> poll(const ShareFetch& call, const SessionStep& step, ShareFetchReply& reply);
   // Whether MinBytes are there, or an error.
-  io::Task<bool> enough_bytes(const ShareFetch& call, SessionNumber session,
-                              const std::vector<TopicIdPartition>& partitions,
-                              metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup);
+  io::Task<bool> enough_bytes(const ShareFetch& call, SessionNumber session, Ready& ready,
+                              metadata::GroupConfig config);
   FetchOne fetch_of(const ShareFetch& call, SessionNumber session,
                     const TopicIdPartition& partition, TopicName topic, size_t partitions) const;
-  io::Task<bool> poll_once(const ShareFetch& call, SessionNumber session,
-                           const std::vector<TopicIdPartition>& partitions,
-                           metadata::GroupConfig config, std::shared_ptr<io::Wakeup> wakeup,
-                           ShareFetchReply& reply);
+  io::Task<bool> poll_once(const ShareFetch& call, SessionNumber session, Ready& ready,
+                           metadata::GroupConfig config, ShareFetchReply& reply);
   enum class SessionEnd { kClosed, kConnectionGone, kLastOfGroupGone };
-  io::Task<void> release(GroupId group, Holder holder, std::vector<TopicIdPartition> partitions,
-                         SessionEnd end);
+  io::Task<void> release(GroupId group, Holder holder, PartitionList partitions, SessionEnd end);
   io::Task<std::vector<PartitionGauges>> gauges_of(int32_t index);
   io::Task<PartitionGauges> look_into_log(TopicPartition source, Positions::Entry position);
   io::Task<void> close_sessions(const io::Core& core, uint64_t connection_id);

@@ -9,7 +9,7 @@
 namespace ackord::share {
 namespace {
 
-// How often a fetch looks again when others were quicker; after that it waits for the next wake-up.
+// How often a fetch looks again when others were quicker.
 constexpr int kAttempts = 4;
 
 log::Isolation isolation_of(const metadata::GroupConfig& config) {
@@ -68,7 +68,7 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
       out.error_code = read.error;
       co_return out;
     }
-    if (read.batches.empty()) co_return out;
+    if (read.batches.empty()) break;
     Acquire acquire;
     acquire.key = request.key;
     acquire.holder = request.holder;
@@ -96,6 +96,7 @@ io::Task<FetchedOne> ShareFetcher::fetch_here(FetchOne request) {
     out.record_count = acquired->record_count;
     co_return out;
   }
+  out.undecided = true;
   co_return out;
 }
 
@@ -124,12 +125,12 @@ io::Task<std::optional<int64_t>> ShareFetcher::available_here(FetchOne request) 
 io::Task<NextFetch::Reply> ShareFetcher::next_offset(int32_t index, const FetchOne& request,
                                                      log::Partition& source) {
   NextFetch::Reply reply;
-  if (request.wakeup) source.on_advance().subscribe(request.wakeup);
+  source.on_advance().subscribe(request.watch);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     NextFetch where{request.key, source.log_start_offset(),
                     request.config.share_partition_max_record_locks};
     auto asking = io::on(shards_.runner(index).core().executor,
-                         next_fetch(index, std::move(where), request.wakeup));
+                         next_fetch(index, std::move(where), request.watch));
     const Result<NextFetch::Reply> next = co_await std::move(asking);
     if (!next) {
       reply.error = {next.error().code, next.error().message};
@@ -146,8 +147,8 @@ io::Task<NextFetch::Reply> ShareFetcher::next_offset(int32_t index, const FetchO
 
 // Only a place to read from: nothing of it is answered, so it need not wait for the disk.
 io::Task<Result<NextFetch::Reply>> ShareFetcher::next_fetch(int32_t index, NextFetch op,
-                                                            std::shared_ptr<io::Wakeup> wakeup) {
-  if (wakeup) shards_.waiting(index, op.key).subscribe(wakeup);
+                                                            std::shared_ptr<io::Subscriber> watch) {
+  shards_.waiting(index, op.key).subscribe(watch);
   co_return shards_.runner(index).run_without_waiting(op);
 }
 

@@ -27,8 +27,8 @@ struct FetchOne {
   ShareAcquireMode mode = ShareAcquireMode::BATCH_OPTIMIZED;
   metadata::GroupConfig config;
   DeliveryLimit limit;
-  // Subscribed to everything that can bring records, before looking; null: nobody will wait.
-  std::shared_ptr<io::Wakeup> wakeup;
+  // Subscribed to everything that can bring records, before looking.
+  std::shared_ptr<io::Subscriber> watch;
 };
 
 struct FetchedOne {
@@ -36,6 +36,8 @@ struct FetchedOne {
   Records records;
   std::vector<AcquiredRecords> acquired;
   int64_t record_count = 0;
+  // With nothing acquired: there may be records all the same, of which no signal tells.
+  bool undecided = false;
 };
 
 class ShareFetcher {
@@ -55,7 +57,7 @@ class ShareFetcher {
   io::Task<NextFetch::Reply> next_offset(int32_t index, const FetchOne& request,
                                          log::Partition& source);
   io::Task<Result<NextFetch::Reply>> next_fetch(int32_t index, NextFetch op,
-                                                std::shared_ptr<io::Wakeup> wakeup);
+                                                std::shared_ptr<io::Subscriber> watch);
   io::Task<PartitionError> activate(int32_t index, const FetchOne& request, log::Partition& source);
   io::Task<Result<Offset>> reset_offset(const FetchOne& request, log::Partition& source);
 

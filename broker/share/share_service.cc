@@ -1,6 +1,8 @@
 #include "broker/share/share_service.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "broker/base/logging.h"
@@ -9,12 +11,24 @@
 namespace ackord::share {
 namespace {
 
-ShareFetchPartition& entry(ShareFetchReply& reply, const TopicIdPartition& partition) {
-  for (ShareFetchPartition& one : reply.partitions) {
-    if (one.partition == partition) return one;
+// The entries of a reply, found by their partition.
+class Entries {
+ public:
+  explicit Entries(ShareFetchReply& reply) : reply_(reply) {
+    for (size_t i = 0; i < reply.partitions.size(); ++i)
+      places_.emplace(reply.partitions[i].partition, i);
   }
-  return reply.partitions.emplace_back(ShareFetchPartition{partition, ErrorCode::NONE, {}, {}, {}});
-}
+  ShareFetchPartition& of(const TopicIdPartition& partition) {
+    const auto [at, is_new] = places_.emplace(partition, reply_.partitions.size());
+    if (is_new)
+      reply_.partitions.push_back(ShareFetchPartition{partition, ErrorCode::NONE, {}, {}, {}});
+    return reply_.partitions[at->second];
+  }
+
+ private:
+  ShareFetchReply& reply_;
+  std::unordered_map<TopicIdPartition, size_t> places_;
+};
 
 }  // namespace
 
@@ -46,13 +60,12 @@ io::Task<void> LocalShareService::close_sessions(const io::Core& core, uint64_t 
   }
 }
 
-io::Task<void> LocalShareService::release(GroupId group, Holder holder,
-                                          std::vector<TopicIdPartition> partitions,
+io::Task<void> LocalShareService::release(GroupId group, Holder holder, PartitionList partitions,
                                           SessionEnd end) {
   if (!shards_.partitions()) co_return;
   const metadata::GroupConfig config = metadata_.group_config(group);
   std::map<int32_t, std::vector<SharePartitionKey>> keys;
-  for (const TopicIdPartition& partition : partitions) {
+  for (const TopicIdPartition& partition : *partitions) {
     SharePartitionKey key{group, partition.topic_id, partition.partition};
     const int32_t index = shards_.index_of(key);
     keys[index].push_back(std::move(key));
@@ -127,18 +140,18 @@ io::Task<ShareFetchReply> LocalShareService::fetch(ShareFetch call) {
                              SessionEnd::kClosed);
     co_await std::move(releasing);
   } else if (!call.renew && call.max_records > 0 && call.max_bytes > 0 &&
-             !step->partitions.empty()) {
-    auto polling = poll(call, step->number, std::move(step->partitions), reply);
+             !step->partitions->empty()) {
+    auto polling = poll(call, *step, reply);
     co_await std::move(polling);
   }
   co_return reply;
 }
 
-io::Task<void> LocalShareService::poll(const ShareFetch& call, SessionNumber session,
-                                       std::vector<TopicIdPartition> partitions,
+io::Task<void> LocalShareService::poll(const ShareFetch& call, const SessionStep& step,
                                        ShareFetchReply& reply) {
   const io::Core& core = environment_.here();
   const int64_t deadline_ms = core.clock.now().steady_ms + std::max(call.max_wait_ms, 0);
+  Ready& ready = step.watch->follow(core.executor, step.partitions);
   std::shared_ptr<io::Wakeup> wakeup;
   if (call.max_wait_ms > 0) {
     wakeup = io::Wakeup::make(core.executor, core.clock);
@@ -146,20 +159,21 @@ io::Task<void> LocalShareService::poll(const ShareFetch& call, SessionNumber ses
   }
   while (true) {
     const metadata::GroupConfig config = metadata_.group_config(call.group);
+    if (wakeup) ready.news().subscribe(wakeup);
     bool found = true;
     if (call.min_bytes > 1 && core.clock.now().steady_ms < deadline_ms) {
-      auto weighing = enough_bytes(call, session, partitions, config, wakeup);
+      auto weighing = enough_bytes(call, step.number, ready, config);
       found = co_await std::move(weighing);
     }
     if (found) {
-      auto looking = poll_once(call, session, partitions, config, wakeup, reply);
+      auto looking = poll_once(call, step.number, ready, config, reply);
       found = co_await std::move(looking);
     }
     const bool gone = call.gone != nullptr && *call.gone;
     if (gone) {
       // The session has ended with its connection while this request was taking records for it.
-      auto releasing =
-          release(call.group, {call.member, session}, partitions, SessionEnd::kConnectionGone);
+      auto releasing = release(call.group, {call.member, step.number}, step.partitions,
+                               SessionEnd::kConnectionGone);
       co_await std::move(releasing);
       co_return;
     }
@@ -185,50 +199,57 @@ FetchOne LocalShareService::fetch_of(const ShareFetch& call, SessionNumber sessi
 }
 
 io::Task<bool> LocalShareService::enough_bytes(const ShareFetch& call, SessionNumber session,
-                                               const std::vector<TopicIdPartition>& partitions,
-                                               metadata::GroupConfig config,
-                                               std::shared_ptr<io::Wakeup> wakeup) {
+                                               Ready& ready, metadata::GroupConfig config) {
   int64_t bytes = 0;
-  for (const TopicIdPartition& partition : partitions) {
-    const auto source = source_of(partition);
-    if (!source) co_return true;
-    FetchOne one = fetch_of(call, session, partition, (*source)->name, partitions.size());
-    one.config = config;
-    one.wakeup = wakeup;
-    auto looking = fetcher_.available_bytes(std::move(one));
-    const std::optional<int64_t> available = co_await std::move(looking);
+  const size_t partitions = ready.ready();
+  for (size_t i = 0; i < partitions && bytes < call.min_bytes; ++i) {
+    const std::optional<TopicIdPartition> partition = ready.take();
+    if (!partition) break;
+    const auto source = source_of(*partition);
+    std::optional<int64_t> available;
+    if (source) {
+      FetchOne one = fetch_of(call, session, *partition, (*source)->name, partitions);
+      one.config = config;
+      one.watch = ready.watch(*partition);
+      auto looking = fetcher_.available_bytes(std::move(one));
+      available = co_await std::move(looking);
+    }
+    if (!available || *available > 0) ready.put_back(*partition);
     if (!available) co_return true;
     bytes += *available;
-    if (bytes >= call.min_bytes) co_return true;
   }
-  co_return false;
+  co_return bytes >= call.min_bytes;
 }
 
 io::Task<bool> LocalShareService::poll_once(const ShareFetch& call, SessionNumber session,
-                                            const std::vector<TopicIdPartition>& partitions,
-                                            metadata::GroupConfig config,
-                                            std::shared_ptr<io::Wakeup> wakeup,
+                                            Ready& ready, metadata::GroupConfig config,
                                             ShareFetchReply& reply) {
   bool found = false;
+  Entries entries(reply);
   int64_t records_left = call.max_records;
-  for (const TopicIdPartition& partition : partitions) {
-    if (records_left <= 0) break;
-    const auto source = source_of(partition);
+  const size_t partitions = ready.ready();
+  for (size_t i = 0; i < partitions && records_left > 0; ++i) {
+    const std::optional<TopicIdPartition> partition = ready.take();
+    if (!partition) break;
+    const auto source = source_of(*partition);
     if (!source) {
-      entry(reply, partition).error_code = source.error().code;
+      entries.of(*partition).error_code = source.error().code;
+      ready.put_back(*partition);
       found = true;
       continue;
     }
-    FetchOne one = fetch_of(call, session, partition, (*source)->name, partitions.size());
+    FetchOne one = fetch_of(call, session, *partition, (*source)->name, partitions);
     one.max_records = static_cast<int32_t>(records_left);
     one.config = config;
     one.limit = limit_of(config);
-    one.wakeup = wakeup;
+    one.watch = ready.watch(*partition);
     auto fetching = fetcher_.fetch(std::move(one));
     FetchedOne fetched = co_await std::move(fetching);
-    if (fetched.error_code == ErrorCode::NONE && fetched.acquired.empty()) continue;
+    const bool nothing = fetched.error_code == ErrorCode::NONE && fetched.acquired.empty();
+    if (!nothing || fetched.undecided) ready.put_back(*partition);
+    if (nothing) continue;
     found = true;
-    ShareFetchPartition& out = entry(reply, partition);
+    ShareFetchPartition& out = entries.of(*partition);
     out.error_code = fetched.error_code;
     out.records = std::move(fetched.records);
     out.acquired = std::move(fetched.acquired);

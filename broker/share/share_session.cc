@@ -24,21 +24,13 @@ Result<SessionStep> ShareSessions::accept(const SessionRequest& request) {
   if (request.epoch == kFinalSessionEpoch) return end(group, member);
   Session& session = member->second;
   if (request.epoch != session.next_epoch) return error(ErrorCode::INVALID_SHARE_SESSION_EPOCH);
-  if (request.fetch) {
-    join(session, request.listed);
-    for (const TopicIdPartition& partition : request.forgotten) {
-      if (session.members.erase(partition) != 0) std::erase(session.partitions, partition);
-    }
-  }
   SessionStep step;
   step.number = session.number;
-  step.partitions = session.partitions;
-  // Each request begins with another partition, so that none starves.
-  if (!step.partitions.empty()) {
-    const auto first = static_cast<size_t>(session.next_epoch) % step.partitions.size();
-    std::rotate(step.partitions.begin(), step.partitions.begin() + static_cast<ptrdiff_t>(first),
-                step.partitions.end());
+  if (request.fetch) {
+    change(session, request);
+    step.watch = session.watch;
   }
+  step.partitions = session.partitions;
   session.next_epoch = epoch_after(session.next_epoch);
   return step;
 }
@@ -57,9 +49,10 @@ Result<SessionStep> ShareSessions::open(const SessionRequest& request) {
   Session session;
   session.number = ++opened_;
   session.connection_id = request.connection_id;
-  join(session, request.listed);  // there is nothing to forget yet
+  change(session, request);
   SessionStep step;
   step.number = session.number;
+  step.watch = session.watch;
   step.partitions = session.partitions;
   groups_[request.group].emplace(request.member, std::move(session));
   by_connection_[request.connection_id].emplace_back(request.group, request.member);
@@ -67,9 +60,27 @@ Result<SessionStep> ShareSessions::open(const SessionRequest& request) {
   return step;
 }
 
-void ShareSessions::join(Session& session, const std::vector<TopicIdPartition>& listed) {
-  for (const TopicIdPartition& partition : listed) {
-    if (session.members.insert(partition).second) session.partitions.push_back(partition);
+void ShareSessions::change(Session& session, const SessionRequest& request) {
+  std::vector<TopicIdPartition> joined;
+  for (const TopicIdPartition& partition : request.listed) {
+    if (session.members.insert(partition).second) joined.push_back(partition);
+  }
+  bool left = false;
+  // In an opening request there is nothing to forget.
+  if (request.epoch != kInitialSessionEpoch) {
+    for (const TopicIdPartition& partition : request.forgotten)
+      left = session.members.erase(partition) != 0 || left;
+  }
+  if (!joined.empty() || left || !session.partitions) {
+    auto partitions = std::make_shared<std::vector<TopicIdPartition>>();
+    if (session.partitions) *partitions = *session.partitions;
+    partitions->insert(partitions->end(), joined.begin(), joined.end());
+    std::erase_if(*partitions, [&](const auto& one) { return !session.members.contains(one); });
+    session.partitions = std::move(partitions);
+  }
+  if (!session.watch || session.watched_by != request.connection_id) {
+    session.watch = std::make_shared<SessionWatch>();
+    session.watched_by = request.connection_id;
   }
 }
 

@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "broker/share/session_watch.h"
 #include "broker/share/share_types.h"
 #include "protocol/types/ids.h"
 #include "protocol/types/result.h"
@@ -45,7 +46,8 @@ struct SessionStep {
   // with it; a session that is closed in words does not (as Kafka: what was forgotten stays
   // locked).
   bool last_of_group = false;
-  std::vector<TopicIdPartition> partitions;  // to fetch from, in order; when final: what it had
+  PartitionList partitions;             // to fetch from; when final: what it had
+  std::shared_ptr<SessionWatch> watch;  // of a ShareFetch that is not final
 };
 
 // A session that its connection took with it.
@@ -53,7 +55,7 @@ struct ClosedSession {
   GroupId group;
   std::string member;
   SessionNumber number = 0;
-  std::vector<TopicIdPartition> partitions;
+  PartitionList partitions;
   bool last_of_group = false;
 };
 
@@ -88,13 +90,15 @@ class ShareSessions {
     SessionNumber number = 0;
     int32_t next_epoch = 1;
     uint64_t connection_id = 0;
-    std::vector<TopicIdPartition> partitions;  // in the order in which they joined
+    PartitionList partitions;  // in the order in which they joined
     std::unordered_set<TopicIdPartition> members;
+    std::shared_ptr<SessionWatch> watch;
+    uint64_t watched_by = 0;  // the connection
   };
   using Members = std::map<std::string, Session, std::less<>>;
 
   Result<SessionStep> open(const SessionRequest& request);
-  static void join(Session& session, const std::vector<TopicIdPartition>& listed);
+  static void change(Session& session, const SessionRequest& request);
   // Removes the session and says what it had.
   SessionStep end(std::unordered_map<GroupId, Members>::iterator group, Members::iterator member);
 

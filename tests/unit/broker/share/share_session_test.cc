@@ -68,18 +68,44 @@ TEST(ShareSession, AnOpeningRequestWithAcknowledgementsLeavesTheSessionAsItWas) 
   EXPECT_EQ(code(sessions.accept(request(1))), ErrorCode::NONE);
 }
 
-TEST(ShareSession, ListedJoinForgottenLeaveAndTheOrderRotates) {
+TEST(ShareSession, ListedJoinAndForgottenLeave) {
   SessionSlots slots(10);
   ShareSessions sessions(slots);
   ASSERT_TRUE(sessions.accept(request(0, {part(0), part(1)})));
   auto step = sessions.accept(request(1, {part(2), part(0)}));
   ASSERT_TRUE(step);
-  EXPECT_EQ(step->partitions, (std::vector{part(1), part(2), part(0)}));
+  EXPECT_EQ(*step->partitions, (std::vector{part(0), part(1), part(2)}));
   SessionRequest forgetting = request(2);
   forgetting.forgotten = {part(1)};
   step = sessions.accept(forgetting);
   ASSERT_TRUE(step);
-  EXPECT_EQ(step->partitions, (std::vector{part(0), part(2)}));
+  EXPECT_EQ(*step->partitions, (std::vector{part(0), part(2)}));
+}
+
+// What a fetch need not do again: as long as nothing joins and nothing leaves, it is the same list.
+TEST(ShareSession, TheListIsMadeAnewOnlyWhenItChanges) {
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
+  const auto first = sessions.accept(request(0, {part(0), part(1)}));
+  const auto second = sessions.accept(request(1, {part(1)}));
+  EXPECT_EQ(first->partitions, second->partitions);
+  EXPECT_EQ(first->watch, second->watch);
+  const auto third = sessions.accept(request(2, {part(2)}));
+  EXPECT_NE(third->partitions, second->partitions);
+  EXPECT_EQ(first->partitions->size(), 2u) << "who has it keeps it";
+  EXPECT_EQ(first->watch, third->watch);
+}
+
+TEST(ShareSession, AnotherConnectionWatchesForItself) {
+  SessionSlots slots(10);
+  ShareSessions sessions(slots);
+  const auto first = sessions.accept(request(0, {part(0)}));
+  EXPECT_EQ(sessions.accept(acknowledge(1))->watch, nullptr);
+  SessionRequest other = request(2);
+  other.connection_id = 8;
+  const auto second = sessions.accept(other);
+  ASSERT_TRUE(second->watch);
+  EXPECT_NE(first->watch, second->watch);
 }
 
 TEST(ShareSession, TheFinalEpochSaysWhatTheSessionHad) {
@@ -90,7 +116,7 @@ TEST(ShareSession, TheFinalEpochSaysWhatTheSessionHad) {
   ASSERT_TRUE(step);
   EXPECT_TRUE(step->final);
   EXPECT_TRUE(step->last_of_group);
-  EXPECT_EQ(step->partitions, (std::vector{part(0), part(1)}));
+  EXPECT_EQ(*step->partitions, (std::vector{part(0), part(1)}));
   EXPECT_EQ(code(sessions.accept(request(-1))), ErrorCode::SHARE_SESSION_NOT_FOUND);
 }
 
@@ -139,7 +165,7 @@ TEST(ShareSession, NothingIsForgottenInAnOpeningRequest) {
   ShareSessions sessions(slots);
   SessionRequest opening = request(0, {part(0)});
   opening.forgotten = {part(0)};
-  EXPECT_EQ(sessions.accept(opening)->partitions, std::vector{part(0)});
+  EXPECT_EQ(*sessions.accept(opening)->partitions, std::vector{part(0)});
 }
 
 TEST(ShareSession, AReplacedSessionBelongsToTheNewConnection) {

@@ -214,6 +214,75 @@ TEST_F(ShareWakesTest, AMoveOfTheLogStart) {
   EXPECT_EQ(answered(), (Ranges{{101, 104, 1}}));
 }
 
+// Several partitions in one session, asked by requests that do not wait.
+class ShareSessionCostTest : public ShareWakesTest {
+ protected:
+  ShareSessionCostTest() {
+    topic_ = broker_.create_topic("many", kPartitions);
+    for (int32_t i = 0; i < kPartitions; ++i)
+      EXPECT_EQ(run(service_->initialize_state({{group_, topic_->id, i}, 1, 0})), PartitionError());
+  }
+  static constexpr int32_t kPartitions = 3;
+
+  test::FakePartition& at(int32_t partition) { return broker_.logs.partition("many", partition); }
+  void produce_to(int32_t partition, int count) {
+    const std::vector<log::EncodedRecord> records(static_cast<size_t>(count));
+    at(partition).append_records(records, {}, 0);
+    broker_.core.run_until_idle();
+  }
+  // The partitions that gave something.
+  std::vector<int32_t> fetch(int32_t max_records = 100) {
+    ShareFetch call = fetch_of("m", 0);
+    call.max_records = call.batch_size = max_records;
+    call.mode = ShareAcquireMode::RECORD_LIMIT;
+    if (call.session_epoch == 0) {
+      call.listed.clear();
+      for (int32_t i = 0; i < kPartitions; ++i) call.listed.push_back({{topic_->id, i}, {}});
+    }
+    std::vector<int32_t> partitions;
+    for (const auto& one : run(service_->fetch(std::move(call))).partitions) {
+      EXPECT_EQ(one.error_code, ErrorCode::NONE);
+      partitions.push_back(one.partition.partition);
+    }
+    return partitions;
+  }
+};
+
+TEST_F(ShareSessionCostTest, WhatWasEmptyIsLookedAtAgainOnlyWhenSomethingHappens) {
+  EXPECT_EQ(fetch(), std::vector<int32_t>());
+  for (int i = 0; i < 10; ++i) {
+    produce_to(0, 1);
+    EXPECT_EQ(fetch(), std::vector{0});
+    EXPECT_EQ(fetch(), std::vector<int32_t>());
+  }
+  EXPECT_EQ(at(1).on_advance().size(), 1u) << "each look subscribes anew";
+  produce_to(1, 1);
+  produce_to(2, 1);
+  EXPECT_EQ(fetch(), (std::vector{1, 2}));
+}
+
+TEST_F(ShareSessionCostTest, NoPartitionStarves) {
+  for (int32_t i = 0; i < kPartitions; ++i) produce_to(i, 2);
+  std::vector<int32_t> order;
+  for (int i = 0; i < 2 * kPartitions; ++i) {
+    for (const int32_t partition : fetch(1)) order.push_back(partition);
+  }
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(fetch(), std::vector<int32_t>());
+}
+
+TEST_F(ShareSessionCostTest, WhatIsForgottenIsNotLookedAt) {
+  EXPECT_EQ(fetch(), std::vector<int32_t>());
+  ShareFetch forgetting = fetch_of("m", 0);
+  forgetting.forgotten = {{topic_->id, 1}};
+  run(service_->fetch(std::move(forgetting)));
+  for (int32_t i = 0; i < kPartitions; ++i) produce_to(i, 1);
+  EXPECT_EQ(fetch(), (std::vector{0, 2}));
+  ShareFetch joining = fetch_of("m", 0);
+  joining.listed.push_back({{topic_->id, 1}, {}});
+  EXPECT_EQ(run(service_->fetch(std::move(joining))).partitions.size(), 1u);
+}
+
 TEST_F(ShareWakesTest, MinBytes) {
   min_bytes_ = static_cast<int32_t>(source().size_bytes()) + 200;
   wait();
