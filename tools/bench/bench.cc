@@ -22,6 +22,7 @@ namespace {
 
 constexpr client::Millis kAdminLimit{60000};
 constexpr int kFillBatch = 1000;
+constexpr int64_t kLatest = -1;  // ListOffsets
 // Just below 1 MiB, the largest batch that a topic takes by default.
 constexpr int kPrefillRecord = 8000;
 constexpr int kPrefillBatch = 128;
@@ -70,10 +71,11 @@ std::string Bench::unique(const std::string& prefix) const {
 }
 
 Topic Bench::create_topic(int32_t partitions) {
-  Topic topic{TopicName(unique("bench")), {}, partitions};
+  const bool own = options_.topic.empty();
+  Topic topic{TopicName(own ? unique("bench") : options_.topic), {}, partitions};
   if (auto made = client::create_topic(*cluster_, topic.name, partitions, 1, soon()); !made)
     throw BenchError("the topic: " + made.error().message);
-  topics_.push_back(topic.name);
+  if (own) topics_.push_back(topic.name);
   client::Backoff backoff(cluster_->config());
   const client::Deadline deadline = soon();
   while (true) {
@@ -82,7 +84,7 @@ Topic Bench::create_topic(int32_t partitions) {
     if (found != nullptr && found->partitions.size() == static_cast<size_t>(partitions) &&
         std::ranges::all_of(found->partitions,
                             [](const auto& one) { return one.leader.value >= 0; }) &&
-        answers_for(topic, deadline)) {
+        find_end(topic, deadline)) {
       topic.id = found->id;
       return topic;
     }
@@ -91,16 +93,22 @@ Topic Bench::create_topic(int32_t partitions) {
 }
 
 // Metadata may name a leader before that one knows.
-bool Bench::answers_for(const Topic& topic, const client::Deadline& deadline) {
+bool Bench::find_end(Topic& topic, const client::Deadline& deadline) {
   protocol::ListOffsetsRequest request;
   auto& part = request.topics.emplace_back();
   part.name = topic.name;
-  for (int32_t i = 0; i < topic.partitions; ++i) part.partitions.emplace_back().partition_index = i;
+  for (int32_t i = 0; i < topic.partitions; ++i) {
+    auto& asked = part.partitions.emplace_back();
+    asked.partition_index = i;
+    asked.timestamp = kLatest;
+  }
   auto broker = cluster_->any_broker(deadline);
   if (!broker) return false;
   const auto answer = (*broker)->call<protocol::ListOffsetsResponse>(request, deadline);
-  return answer &&
-         std::ranges::all_of(answer->message.topics.at(0).partitions,
+  if (!answer) return false;
+  const auto& found = answer->message.topics.at(0).partitions;
+  topic.end = found.at(0).offset;
+  return std::ranges::all_of(found,
                              [](const auto& one) { return one.error_code == ErrorCode::NONE; });
 }
 

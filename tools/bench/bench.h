@@ -22,6 +22,7 @@ struct Topic {
   TopicName name;
   Uuid id;
   int32_t partitions = 0;
+  Offset end = 0;  // of its first partition, when it was found
 };
 
 class Bench {
@@ -34,7 +35,7 @@ class Bench {
   const Target& target() const { return target_; }
   asio::io_context& context() { return context_; }
 
-  // A new topic with a name of its own.
+  // options().topic, or a new topic with a name of its own.
   Topic create_topic(int32_t partitions);
   // A name that no other run uses.
   std::string unique(const std::string& prefix) const;
@@ -69,7 +70,7 @@ class Bench {
   void end(Report& report, Clock::time_point at = Clock::now()) const;
 
  private:
-  bool answers_for(const Topic& topic, const client::Deadline& deadline);
+  bool find_end(Topic& topic, const client::Deadline& deadline);
   std::vector<std::byte> batch(int records, const std::string& payload) const;
 
   Options options_;

@@ -30,7 +30,7 @@ Task<> Reading::read(TopicReader& reader) {
 Report fetch(Bench& bench) {
   const Options& options = bench.options();
   const Topic topic = bench.create_topic(options.partitions);
-  const Offset from = bench.prefill(topic);
+  const Offset from = topic.end + bench.prefill(topic);
   bench.fill(topic, options.records);
   const int count = std::min(options.connections, options.partitions);
   const auto wires = bench.connect(count);

@@ -38,6 +38,7 @@ constexpr Work kWorks[] = {
 void add_options(CLI::App& app, Options& options, std::string& codec) {
   app.add_option("--bootstrap-server", options.bootstrap, "the broker, HOST:PORT")
       ->capture_default_str();
+  app.add_option("--topic", options.topic, "made if need be, and kept; else a new one, deleted");
   app.add_option("--partitions", options.partitions)->capture_default_str();
   app.add_option("--active", options.active, "of the partitions, how many have records; 0: all")
       ->capture_default_str()
@@ -77,7 +78,7 @@ void add_options(CLI::App& app, Options& options, std::string& codec) {
   app.add_option("--hold", options.hold_s, "seconds that connections stay, to see what they cost")
       ->capture_default_str();
   app.add_option("--prefill-mb", options.prefill_mb,
-                 "MiB that the topic has before (produce, fetch: what comes after them is read)")
+                 "MiB of records that the topic gets before (partitions, produce, fetch)")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--alternate", options.alternate,

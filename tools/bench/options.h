@@ -13,6 +13,7 @@ namespace ackord::bench {
 
 struct Options {
   std::string bootstrap = "localhost:9092";
+  std::string topic;  // that is used and stays; empty: one of its own, deleted at the end
   int partitions = 1;
   int active = 0;  // of these partitions, those that records go to; 0: all
   int groups = 1;  // groups
@@ -30,7 +31,7 @@ struct Options {
   int max_wait_ms = 500;             // of a fetch that finds nothing
   int txn_records = 1;               // of one transaction
   int hold_s = 0;                    // connections: stay connected
-  int64_t prefill_mb = 0;            // produce, fetch: what the topic has before
+  int64_t prefill_mb = 0;            // partitions, produce, fetch: what the topic has before
   bool alternate = false;            // in-flight: accept every other record
   bool stay = false;                 // keep what was made until standard input ends
   int runs = 5;                      // startup

@@ -96,6 +96,7 @@ Report partitions(Bench& bench) {
   report.unit = "partitions";
   bench.begin();
   const Topic topic = bench.create_topic(options.partitions);
+  (void)bench.prefill(topic);
   report.count = options.partitions;
   bench.end(report);
   add_memory(report, options, "memory_per_partition_bytes", before, options.partitions);
