@@ -42,6 +42,19 @@ class CostGrowth(unittest.TestCase):
         self.assertEqual([row["size"] for row in read], ["1", "10"])
         self.assertEqual(read[0]["cpu_us_per_record"], "0.3333")
 
+    def test_the_table_says_the_highest_rise_and_the_constant(self):
+        measured = rows((1, 1.0, 1), (1000, 1.25, 4)) + rows((1, 2.0, 1), (1000, 1.0, 4), work="share")
+        cost_growth.add_rises(measured)
+        line = cost_growth.table(measured, {"partition": 3149.4}, "CPU: one").splitlines()[-1]
+        self.assertEqual(line, "| partitions | 1 – 1,000 | × 1.25 (produce, 1,000) | 3,149 bytes per partition "
+                               "| 0.00 % of a core |")
+
+    def test_the_page_has_a_place_for_the_table(self):
+        text = cost_growth.PAGE.read_text(encoding="utf-8")
+        self.assertIn("new table", cost_growth.with_table(text, "new table"))
+        with self.assertRaises(cost_growth.Failure):
+            cost_growth.with_table("nothing", "new table")
+
     def test_a_log_that_the_disk_has_no_room_for_is_skipped(self):
         self.assertIn("are free", cost_growth.DIMENSIONS["log"].skipped(1 << 40, tempfile.gettempdir()))
         self.assertIsNone(cost_growth.DIMENSIONS["log"].skipped(0, tempfile.gettempdir()))
