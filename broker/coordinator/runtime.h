@@ -78,11 +78,11 @@ class ShardRunner {
     co_return std::move(decided->reply);
   }
 
-  // As run(), but the answer does not wait for the disk. Only where the next write to this log
-  // covers it and a lost record is made again after a restart (protocol 1.6: Complete).
+  // As run(), but the answer does not wait for the disk, nor does the next write to this log, which
+  // covers it. Only where a lost record is made again after a restart (protocol 1.6: Complete).
   template <class Op>
   Result<typename Op::Reply> run_without_waiting(const Op& op) {
-    auto decided = start<Op, typename Op::Reply>(op);
+    auto decided = start<Op, typename Op::Reply>(op, log::Flush::kLater);
     if (!decided) return decided.error();
     return std::move(decided->reply);
   }
@@ -99,13 +99,13 @@ class ShardRunner {
   }
 
   template <class Op, class Reply>
-  Result<Decided<Reply>> start(const Op& op) {
+  Result<Decided<Reply>> start(const Op& op, log::Flush flush = log::Flush::kAtOnce) {
     if (failed_) return unavailable();
     if (!loaded_) return error(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS);
     const io::Now now = core_.clock.now();
     Outcome<Shard, Reply> outcome = std::as_const(shard_).decide(op, now);
     for (size_t i = 0; i < outcome.batches.size(); ++i) {
-      const log::AppendResult written = append(outcome.batches[i], now);
+      const log::AppendResult written = append(outcome.batches[i], now, flush);
       if (written.error == ErrorCode::NONE) continue;
       if (written.error == ErrorCode::KAFKA_STORAGE_ERROR) {
         failed_ = true;
@@ -125,7 +125,7 @@ class ShardRunner {
   }
 
   // Appends and applies; with an error neither has happened.
-  log::AppendResult append(const Batch<Record>& batch, io::Now now) {
+  log::AppendResult append(const Batch<Record>& batch, io::Now now, log::Flush flush) {
     if (batch.marker) {
       log::AppendResult written = partition_->append_marker(*batch.marker, now.wall_ms);
       if (written.error != ErrorCode::NONE) return written;
@@ -135,7 +135,8 @@ class ShardRunner {
     std::vector<log::EncodedRecord> encoded;
     encoded.reserve(batch.records.size());
     for (const Record& record : batch.records) encoded.push_back(Shard::encode(record));
-    log::AppendResult written = partition_->append_records(encoded, batch.transaction, now.wall_ms);
+    log::AppendResult written =
+        partition_->append_records(encoded, batch.transaction, now.wall_ms, flush);
     if (written.error != ErrorCode::NONE) return written;
     RecordContext context{written.base_offset, now.wall_ms, batch.transaction};
     for (const Record& record : batch.records) {

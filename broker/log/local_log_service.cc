@@ -85,8 +85,7 @@ LocalLogService::PartitionPtr LocalLogService::add(const TopicPartition& name, U
   auto log = std::make_unique<PartitionLog>(files(), std::move(folder), name);
   log->open(std::move(contents));
   DataDirectory& self = *this;
-  auto partition =
-      std::make_shared<LocalPartition>(self, core_of(name).executor, std::move(log), topic_id);
+  auto partition = std::make_shared<LocalPartition>(self, core_of(name), std::move(log), topic_id);
   cores_[index_of(name)].emplace(name, partition);
   return partition;
 }

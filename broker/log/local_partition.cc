@@ -11,6 +11,8 @@
 namespace ackord::log {
 namespace {
 
+constexpr int64_t kFlushLaterMs = 5;
+
 Error offline(const TopicPartition& name) {
   return error(ErrorCode::KAFKA_STORAGE_ERROR,
                "the log directory of " + names::folder_name(name) + " is offline");
@@ -18,10 +20,10 @@ Error offline(const TopicPartition& name) {
 
 }  // namespace
 
-LocalPartition::LocalPartition(DataDirectory& directory, io::Executor& executor,
+LocalPartition::LocalPartition(DataDirectory& directory, io::Core core,
                                std::unique_ptr<PartitionLog> log, Uuid topic_id)
     : directory_(directory),
-      executor_(executor),
+      core_(core),
       log_(std::move(log)),
       topic_id_(topic_id),
       durable_(log_->log_end()),
@@ -54,18 +56,22 @@ AppendResult LocalPartition::append_marker(const EndMarker& marker, TimeMs now_m
 }
 
 AppendResult LocalPartition::append_records(std::span<const EncodedRecord> records,
-                                            std::optional<ProducerStamp> transaction,
-                                            TimeMs now_ms) {
+                                            std::optional<ProducerStamp> transaction, TimeMs now_ms,
+                                            Flush flush) {
   if (auto why = append_refusal()) return AppendResult{why->code, why->message};
-  return appended(log_->append_records(records, transaction, now_ms));
+  return appended(log_->append_records(records, transaction, now_ms), flush);
 }
 
-AppendResult LocalPartition::appended(AppendResult result) {
+AppendResult LocalPartition::appended(AppendResult result, Flush flush) {
   if (result.error == ErrorCode::KAFKA_STORAGE_ERROR) {
     directory_.fail(error(result.error, result.message));
   } else if (log_->log_end() > log_->high_watermark()) {
     if (!directory_.sync_on_ack()) advance(log_->log_end());
-    schedule_flush();
+    if (flush == Flush::kAtOnce) {
+      schedule_flush();
+    } else {
+      flush_later();
+    }
   }
   return result;
 }
@@ -83,7 +89,17 @@ void LocalPartition::schedule_flush() {
   const bool needed = directory_.sync_on_ack() || !log_->sealed().empty();
   if (running || !needed) return;
   ++flushes_;
-  io::spawn(executor_, flush_loop(shared_from_this()));
+  io::spawn(core_.executor, flush_loop(shared_from_this()));
+}
+
+void LocalPartition::flush_later() {
+  if (std::exchange(flushes_later_, true)) return;
+  core_.clock.call_at(core_.clock.now().steady_ms + kFlushLaterMs, [weak = weak_from_this()] {
+    const Self self = weak.lock();
+    if (!self) return;
+    self->flushes_later_ = false;
+    if (self->log_->log_end() > self->log_->high_watermark()) self->schedule_flush();
+  });
 }
 
 io::Task<void> LocalPartition::flush_loop(Self self) {
@@ -180,6 +196,7 @@ io::Task<Result<void>> LocalPartition::durable(Offset offset) {
 io::Task<Result<void>> LocalPartition::wait_durable(Self self, Offset offset) {
   if (auto why = self->refusal()) co_return *why;
   if (base::planted(base::PlantedBug::kAnswerBeforeDurable)) co_return Result<void>();
+  if (offset > self->durable_.position()) self->schedule_flush();
   auto reaching = self->durable_.reached(offset);
   auto reached = co_await std::move(reaching);
   co_return reached;

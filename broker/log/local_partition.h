@@ -20,8 +20,8 @@ class LocalPartition : public Partition,
                        public Journaled,
                        public std::enable_shared_from_this<LocalPartition> {
  public:
-  LocalPartition(DataDirectory& directory, io::Executor& executor,
-                 std::unique_ptr<PartitionLog> log, Uuid topic_id);
+  LocalPartition(DataDirectory& directory, io::Core core, std::unique_ptr<PartitionLog> log,
+                 Uuid topic_id);
 
   const TopicPartition& name() const override { return log_->name(); }
   const Uuid& topic_id() const override { return topic_id_; }
@@ -36,8 +36,10 @@ class LocalPartition : public Partition,
 
   AppendResult append(const ClientAppend& request, TimeMs now_ms) override;
   AppendResult append_marker(const EndMarker& marker, TimeMs now_ms) override;
+  using Partition::append_records;
   AppendResult append_records(std::span<const EncodedRecord> records,
-                              std::optional<ProducerStamp> transaction, TimeMs now_ms) override;
+                              std::optional<ProducerStamp> transaction, TimeMs now_ms,
+                              Flush flush) override;
   io::Task<Result<void>> durable(Offset offset) override;
 
   std::optional<ProducerView> producer(ProducerId id) const override {
@@ -109,8 +111,9 @@ class LocalPartition : public Partition,
 
   std::optional<Error> refusal() const;
   std::optional<Error> append_refusal() const;
-  AppendResult appended(AppendResult result);
+  AppendResult appended(AppendResult result, Flush flush = Flush::kAtOnce);
   void schedule_flush();
+  void flush_later();
   void advance(Offset durable);
   static io::Task<void> flush_loop(Self self);
   static io::Task<Result<void>> flush_active(Self self, Offset target);
@@ -147,7 +150,7 @@ class LocalPartition : public Partition,
                                                             TimestampedOffset best);
 
   DataDirectory& directory_;
-  io::Executor& executor_;
+  const io::Core core_;
   std::unique_ptr<PartitionLog> log_;
   Uuid topic_id_;
   io::Signal on_advance_;
@@ -157,6 +160,7 @@ class LocalPartition : public Partition,
   // Flush loops that began, and that have ended: at most one runs.
   int64_t flushes_ = 0;
   io::PositionGate flushes_done_{0};
+  bool flushes_later_ = false;  // a timer will see to it
   // Below it all is durable in the log's own files; from it on, up to the high watermark, in the
   // journal.
   io::PositionGate synced_;

@@ -31,6 +31,14 @@ struct ProducerView {
   Offset current_txn_start_offset = -1;  // -1: no transaction is open here
 };
 
+// When what was appended begins its way to the disk.
+enum class Flush {
+  kAtOnce,
+  // With what is appended after it, once somebody awaits it, or after some milliseconds. For what
+  // nobody is told of: its own write would hold up the next one.
+  kLater,
+};
+
 class Partition {
  public:
   virtual ~Partition() = default;
@@ -63,7 +71,12 @@ class Partition {
   // Appends a coordinator's records as one batch, transactional when `transaction` is given (base
   // sequence -1). Not bounded by max.message.bytes.
   virtual AppendResult append_records(std::span<const EncodedRecord> records,
-                                      std::optional<ProducerStamp> transaction, TimeMs now_ms) = 0;
+                                      std::optional<ProducerStamp> transaction, TimeMs now_ms,
+                                      Flush flush) = 0;
+  AppendResult append_records(std::span<const EncodedRecord> records,
+                              std::optional<ProducerStamp> transaction, TimeMs now_ms) {
+    return append_records(records, transaction, now_ms, Flush::kAtOnce);
+  }
   // Resumes when everything below `offset` is on the disk (log.flush.policy=os: at once).
   virtual io::Task<Result<void>> durable(Offset offset) = 0;
 

@@ -146,9 +146,10 @@ class FakePartition : public log::Partition {
     return add(std::move(batch), 1);
   }
 
+  using log::Partition::append_records;
   log::AppendResult append_records(std::span<const log::EncodedRecord> records,
-                                   std::optional<log::ProducerStamp> transaction,
-                                   TimeMs now_ms) override {
+                                   std::optional<log::ProducerStamp> transaction, TimeMs now_ms,
+                                   log::Flush) override {
     log::AppendResult result;
     if (!writable(result)) return result;
     FakeBatch batch;

@@ -95,6 +95,48 @@ TEST_F(DurabilityTest, TheRecoveryPointPassesASealedSegmentFirst) {
   settle();
 }
 
+// What nobody is told of goes to the disk with what comes next, or is awaited, or after a while.
+TEST_F(DurabilityTest, WhatMayWaitIsSyncedWithTheNext) {
+  const auto later = [this] {
+    EncodedRecord record{{}, std::vector<std::byte>(1)};
+    return core->executor.inside([&] {
+      return partition->append_records(std::span(&record, 1), std::nullopt, 0, Flush::kLater);
+    });
+  };
+  const auto syncs = [this] { return files.faults().datasyncs[active_path()]; };
+  const int before = syncs();
+  later();
+  core->run_until_idle();
+  EXPECT_EQ(syncs(), before);
+  EXPECT_EQ(partition->high_watermark(), 0);
+  append(make_batch({"a"}));
+  settle();
+  EXPECT_EQ(syncs(), before + 1) << "one for both";
+  EXPECT_EQ(partition->high_watermark(), 2);
+
+  const auto awaited = later();
+  EXPECT_TRUE(core->run(partition->durable(awaited.next_offset)).has_value());
+  EXPECT_EQ(partition->high_watermark(), 3);
+
+  later();
+  core->run_until_idle();
+  EXPECT_EQ(partition->high_watermark(), 3);
+  core->advance(5);
+  settle();
+  EXPECT_EQ(partition->high_watermark(), 4);
+}
+
+TEST_F(DurabilityTest, ACloseDoesNotForgetWhatMayWait) {
+  EncodedRecord record{{}, std::vector<std::byte>(1)};
+  core->executor.inside([&] {
+    return partition->append_records(std::span(&record, 1), std::nullopt, 0, Flush::kLater);
+  });
+  stop();
+  EXPECT_GT(files.faults().datasyncs[active_path()], 0);
+  ASSERT_TRUE(start().has_value());
+  EXPECT_EQ(partition->high_watermark(), 1);
+}
+
 TEST(OsPolicyTest, NothingWaitsForTheDisk) {
   LogHarness log(false);
   ASSERT_TRUE(log.start().has_value());
