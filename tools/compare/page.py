@@ -32,19 +32,19 @@ def header(results):
 
 
 def cell(done, broker, row):
-    value = rows.median(done, broker, row.metric)
+    value = rows.median(done, broker, row.metric_of(broker))
     if value is None:
         return "–"
     text = rows.number(value, row.unit)
     if len(done) == 1:
         return text
     least, most = (re.sub(r" ?[^\d]+$", "", rows.number(one, row.unit))
-                   for one in rows.spread(done, broker, row.metric))
+                   for one in rows.spread(done, broker, row.metric_of(broker)))
     return "%s (%s–%s)" % (text, least, most)
 
 
 def ratio(done, row):
-    kafka, ackord = (rows.median(done, broker, row.metric) for broker in ("kafka", "ackord"))
+    kafka, ackord = (rows.median(done, broker, row.metric_of(broker)) for broker in ("kafka", "ackord"))
     if row.bound_metric and ackord is not None:
         return "%s fdatasyncs" % rows.significant(ackord / rows.median(done, "ackord", row.bound_metric))
     return rows.factor(ackord / kafka) if kafka and ackord else "–"

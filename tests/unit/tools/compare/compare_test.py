@@ -80,6 +80,12 @@ class Judging(unittest.TestCase):
             done = [{"kafka": {}, "ackord": {"metric": took, "disk": 2}}]
             self.assertEqual(rows.judged(of_disk, done), ("≤ 4 fdatasyncs", reached))
 
+    def test_kafka_by_another_tool(self):
+        mixed = row(unit="/s", higher_is_better=True, target=10, kafka_metric="other")
+        for rate, reached in ((99, False), (100, True)):
+            done = [{"kafka": {"metric": 50, "other": 10}, "ackord": {"metric": rate, "other": 20}}]
+            self.assertEqual(rows.judged(mixed, done), ("≥ 10×", reached))
+
     def test_without_numbers_nothing_is_judged(self):
         self.assertIsNone(rows.judged(row(target=2), [{"kafka": {}, "ackord": {"metric": 1}}]))
         self.assertIsNone(rows.judged(row(target=2), []))
@@ -133,7 +139,7 @@ class Page(unittest.TestCase):
     def test_every_row_is_of_a_work_and_no_metric_comes_twice(self):
         everything = rows.GOALS + rows.MORE
         self.assertLessEqual({one.work for one in everything}, {"startup", works.MEMORY, "disk", *works.WORKS})
-        self.assertEqual(len({one.metric for one in everything}), len(everything))
+        self.assertEqual(len({(one.metric, one.kafka_metric) for one in everything}), len(everything))
 
 
 class Machine(unittest.TestCase):
