@@ -12,8 +12,7 @@ public final class KafkaTools {
       new GroupTools(cluster, tool).add(checks);
       new ClusterTools(cluster, tool).add(checks);
       new ClientTools(cluster, tool).add(checks);
-      // One after the other: a tool has the process's standard output to itself.
-      status = checks.run(Set.copyOf(List.of(arguments).subList(1, arguments.length)), 1);
+      status = checks.run(Set.copyOf(List.of(arguments).subList(1, arguments.length)), 4);
     }
     System.exit(status);
   }

@@ -114,6 +114,7 @@ final class Tool {
     }
   }
 
+  /** One after the other: a tool has the process's standard output to itself. */
   static synchronized Result run(String name, String input, List<String> arguments) throws Exception {
     PrintStream out = System.out;
     PrintStream err = System.err;

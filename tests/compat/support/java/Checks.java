@@ -1,3 +1,4 @@
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -22,6 +23,10 @@ final class Checks {
     boolean holds() throws Exception;
   }
 
+  // Not what a check puts in their place.
+  private static final PrintStream OUT = System.out;
+  private static final PrintStream ERR = System.err;
+
   private final Map<String, Body> bodies = new LinkedHashMap<>();
   private final String client;
 
@@ -35,7 +40,7 @@ final class Checks {
 
   /** Runs those with the names, or all if there are none, some beside each other. The process's exit status. */
   int run(Set<String> names, int threads) throws InterruptedException {
-    System.out.println("client " + client + " " + AppInfoParser.getVersion());
+    OUT.println("client " + client + " " + AppInfoParser.getVersion());
     AtomicInteger passed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
     ExecutorService executor = Executors.newFixedThreadPool(threads);
@@ -46,7 +51,7 @@ final class Checks {
     });
     executor.shutdown();
     executor.awaitTermination(1, TimeUnit.HOURS);
-    System.out.println(passed + " passed, " + failed + " failed, 0 skipped");
+    OUT.println(passed + " passed, " + failed + " failed, 0 skipped");
     return failed.get() == 0 && passed.get() > 0 ? 0 : 1;
   }
 
@@ -54,15 +59,15 @@ final class Checks {
     long begin = System.nanoTime();
     try {
       body.run();
-      System.out.println("passed " + name);
+      OUT.println("passed " + name);
       return true;
     } catch (Throwable error) {
-      System.out.println("failed " + name + ": " + String.valueOf(error).replaceAll("\\s+", " "));
-      error.printStackTrace();
+      OUT.println("failed " + name + ": " + String.valueOf(error).replaceAll("\\s+", " "));
+      error.printStackTrace(ERR);
       return false;
     } finally {
       if (System.getenv("ACKORD_COMPAT_TIMES") != null) {
-        System.err.printf("%.1f s %s%n", (System.nanoTime() - begin) / 1e9, name);
+        ERR.printf("%.1f s %s%n", (System.nanoTime() - begin) / 1e9, name);
       }
     }
   }
