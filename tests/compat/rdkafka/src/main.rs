@@ -462,7 +462,7 @@ fn main() {
     let no_share = "rdkafka has no share groups";
     let passed = run(
         "rdkafka",
-        &format!("0.39.0 (librdkafka {librdkafka})"),
+        &format!("0.39.0+{librdkafka}"),
         &[
             ("produce.codecs", Check::Do(codecs)),
             ("produce.headers", Check::Do(headers)),
