@@ -1,34 +1,18 @@
-"""Checks with confluent-kafka against any broker: python3 checks.py BOOTSTRAP [CHECK…].
-
-Each check has topics and groups of its own. The last line is "N passed, N failed".
-"""
+"""Checks with confluent-kafka against any broker (see ../support/compat.py). Each has topics and groups of its own."""
 
 import collections
 import functools
 import sys
-import time
-import traceback
-import uuid
 
 from confluent_kafka import (
-    Consumer, ConsumerGroupTopicPartitions, IllegalStateException, Producer, ShareConsumer, TopicPartition)
-from confluent_kafka import AcknowledgeType
+    AcknowledgeType, Consumer, ConsumerGroupTopicPartitions, IllegalStateException, KafkaException, Producer,
+    ShareConsumer, TopicPartition, __version__)
 from confluent_kafka.admin import (
     AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic, OffsetSpec)
 
-BOOTSTRAP = ""
-LIMIT_S = 30
+from compat import BOOTSTRAP, LIMIT_S, check, fresh, run, until
+
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
-checks = []
-
-
-def check(function):
-    checks.append(function)
-    return function
-
-
-def fresh(prefix):
-    return f"{prefix}-{uuid.uuid4().hex[:12]}"
 
 
 @functools.cache
@@ -66,12 +50,6 @@ def produce(topic, values, partition=0, **config):
     assert left == 0 and not failures, (left, failures[:3])
 
 
-def until(condition, what):
-    end = time.monotonic() + LIMIT_S
-    while not condition():
-        assert time.monotonic() < end, f"not in time: {what}"
-
-
 def share_consumer(group, topic, mode="implicit"):
     client = ShareConsumer({"bootstrap.servers": BOOTSTRAP, "group.id": group, "share.acknowledgement.mode": mode})
     client.subscribe([topic])
@@ -92,32 +70,144 @@ def take(client, count, treat=lambda message: None):
     return taken
 
 
-def consume(topic, group, count, **config):
-    client = Consumer({"bootstrap.servers": BOOTSTRAP, "group.id": group, "auto.offset.reset": "earliest"}
-                      | {key.replace("_", "."): value for key, value in config.items()})
-    client.subscribe([topic])
+def take_messages(client, count):
     messages = []
 
     def enough():
-        message = client.poll(0.5)
-        if message is not None:
+        for message in client.consume(count - len(messages), 0.5):
             assert message.error() is None, message.error()
             messages.append(message)
         return len(messages) >= count
 
     until(enough, f"{count} records")
-    return client, messages
+    return messages
 
 
-@check
-def codecs_and_headers():
-    topic = make_topic()
-    for codec in CODECS:
-        produce(topic, [f"{codec}-{i}-{'x' * 200}".encode() for i in range(20)], compression_type=codec)
-    client, messages = consume(topic, fresh("group"), 20 * len(CODECS), group_protocol="classic")
+def consume(topic, group, count, **config):
+    client = Consumer({"bootstrap.servers": BOOTSTRAP, "group.id": group, "auto.offset.reset": "earliest"}
+                      | {key.replace("_", "."): value for key, value in config.items()})
+    client.subscribe([topic])
+    return client, take_messages(client, count)
+
+
+def values(messages):
+    return [message.value() for message in messages]
+
+
+def read(topic, count, **config):
+    client, messages = consume(topic, fresh("group"), count, group_protocol="classic", **config)
     client.close()
-    assert [m.value() for m in messages] == [f"{c}-{i}-{'x' * 200}".encode() for c in CODECS for i in range(20)]
-    assert messages[0].headers() == [("h", b"1"), ("n", None)] and messages[0].key() == b"k"
+    return messages
+
+
+@check("metadata")
+def metadata():
+    topic = make_topic(3)
+    until(lambda: len(admin().list_topics(topic, LIMIT_S).topics[topic].partitions) == 3, "three partitions")
+    cluster = admin().describe_cluster().result(LIMIT_S)
+    assert len(cluster.nodes) == 1 and cluster.controller.id == cluster.nodes[0].id, cluster
+
+
+@check("produce.codecs")
+def codecs():
+    topic = make_topic()
+    sent = {codec: [f"{codec}-{i}-{'x' * 200}".encode() for i in range(20)] for codec in CODECS}
+    for codec in CODECS:
+        produce(topic, sent[codec], compression_type=codec)
+    assert values(read(topic, 20 * len(CODECS))) == [value for codec in CODECS for value in sent[codec]]
+
+
+@check("produce.headers")
+def headers():
+    topic = make_topic()
+    produce(topic, [b"v"])
+    message, = read(topic, 1)
+    assert message.headers() == [("h", b"1"), ("n", None)] and message.key() == b"k", message.headers()
+
+
+@check("produce.nulls")
+def nulls():
+    topic, client = make_topic(), producer()
+    pairs = [(None, b"v"), (b"k", None), (None, None), (b"", b"")]
+    for key, value in pairs:
+        client.produce(topic, value, key)
+    assert client.flush(LIMIT_S) == 0
+    assert [(message.key(), message.value()) for message in read(topic, 4)] == pairs
+
+
+@check("produce.idempotent")
+def idempotent():
+    topic = make_topic()
+    sent = [str(i).encode() for i in range(1000)]
+    produce(topic, sent, enable_idempotence=True, batch_num_messages=7)
+    assert values(read(topic, 1000)) == sent
+
+
+def transactional_producer():
+    client = producer(transactional_id=fresh("tx"))
+    client.init_transactions(LIMIT_S)
+    return client
+
+
+@check("txn.commit")
+def commits():
+    topic, client = make_topic(2), transactional_producer()
+    for _ in range(2):
+        client.begin_transaction()
+        for partition in range(2):
+            client.produce(topic, b"v", partition=partition)
+        client.commit_transaction(LIMIT_S)
+    assert values(read(topic, 4, isolation_level="read_committed")) == [b"v"] * 4
+
+
+@check("txn.abort")
+def aborts():
+    topic, client = make_topic(), transactional_producer()
+    for end, value in ((client.abort_transaction, b"never"), (client.commit_transaction, b"kept")):
+        client.begin_transaction()
+        client.produce(topic, value, partition=0)
+        assert client.flush(LIMIT_S) == 0
+        end(LIMIT_S)
+    assert values(read(topic, 1, isolation_level="read_committed")) == [b"kept"]
+    assert values(read(topic, 2, isolation_level="read_uncommitted")) == [b"never", b"kept"]
+
+
+@check("txn.offsets")
+def transaction_with_offsets():
+    source, sink, group = make_topic(), make_topic(), fresh("group")
+    produce(source, [b"1", b"2", b"3"])
+    client, messages = consume(source, group, 3, group_protocol="classic", enable_auto_commit=False)
+    transactional = transactional_producer()
+    for commits_it in (False, True):
+        transactional.begin_transaction()
+        for message in messages:
+            transactional.produce(sink, b"out-" + message.value())
+        transactional.send_offsets_to_transaction(
+            client.position(client.assignment()), client.consumer_group_metadata(), LIMIT_S)
+        if commits_it:
+            transactional.commit_transaction(LIMIT_S)
+        else:
+            transactional.abort_transaction(LIMIT_S)
+    committed = client.committed([TopicPartition(source, 0)], LIMIT_S)
+    client.close()
+    assert committed[0].offset == 3, committed
+    assert values(read(sink, 3, isolation_level="read_committed")) == [b"out-1", b"out-2", b"out-3"]
+
+
+@check("consume.read_committed")
+def read_committed():
+    topic, client = make_topic(), transactional_producer()
+    produce(topic, [b"before"])
+    client.begin_transaction()
+    client.produce(topic, b"open", partition=0)
+    assert client.flush(LIMIT_S) == 0
+    produce(topic, [b"after"])
+    reader, messages = consume(topic, fresh("group"), 1, isolation_level="read_committed", group_protocol="classic")
+    assert values(messages) == [b"before"]
+    assert reader.poll(0.5) is None, "what follows an open transaction is not stable"
+    client.commit_transaction(LIMIT_S)
+    assert values(take_messages(reader, 2)) == [b"open", b"after"]
+    reader.close()
 
 
 def group_goes_on(protocol):
@@ -125,21 +215,21 @@ def group_goes_on(protocol):
     for partition in range(2):
         produce(topic, [f"{partition}-{i}".encode() for i in range(10)], partition)
     client, messages = consume(topic, group, 20, group_protocol=protocol, enable_auto_commit=False)
-    assert sorted(m.value() for m in messages) == sorted(f"{p}-{i}".encode() for p in range(2) for i in range(10))
+    assert sorted(values(messages)) == sorted(f"{p}-{i}".encode() for p in range(2) for i in range(10))
     client.commit(asynchronous=False)
     client.close()
     produce(topic, [b"more"])
     client, messages = consume(topic, group, 1, group_protocol=protocol)
-    assert [m.value() for m in messages] == [b"more"], "it goes on where it has committed"
+    assert values(messages) == [b"more"], "it goes on where it has committed"
     client.close()
 
 
-@check
+@check("consume.commit")
 def classic_group_goes_on():
     group_goes_on("classic")
 
 
-@check
+@check("consume.commit.consumer")
 def consumer_group_goes_on():
     group_goes_on("consumer")
 
@@ -167,66 +257,80 @@ def two_members_share(protocol):
     clients[1].close()
 
 
-@check
+@check("consume.group.classic")
 def two_classic_members():
     two_members_share("classic")
 
 
-@check
+@check("consume.group.consumer")
 def two_consumer_members():
     two_members_share("consumer")
 
 
-@check
-def transaction_with_offsets():
-    source, sink, group = make_topic(), make_topic(), fresh("group")
-    produce(source, [b"1", b"2", b"3"])
-    client, messages = consume(source, group, 3, group_protocol="classic", enable_auto_commit=False)
-    transactional = producer(transactional_id=fresh("tx"))
-    transactional.init_transactions(LIMIT_S)
-    for commits in (False, True):
-        transactional.begin_transaction()
-        for message in messages:
-            transactional.produce(sink, b"out-" + message.value())
-        transactional.send_offsets_to_transaction(
-            client.position(client.assignment()), client.consumer_group_metadata(), LIMIT_S)
-        if commits:
-            transactional.commit_transaction(LIMIT_S)
-        else:
-            transactional.abort_transaction(LIMIT_S)
-    committed = client.committed([TopicPartition(source, 0)], LIMIT_S)
-    client.close()
-    assert committed[0].offset == 3, committed
-    reader, results = consume(sink, fresh("group"), 3, isolation_level="read_committed", group_protocol="classic")
-    reader.close()
-    assert [m.value() for m in results] == [b"out-1", b"out-2", b"out-3"]
-
-
-@check
-def admin_tour():
-    client = admin()
-    topic = make_topic(2, retention_ms="3600000")
+@check("admin.topics")
+def topics():
+    client, topic = admin(), make_topic(2)
+    try:
+        client.create_topics([NewTopic(topic, 2, 1)])[topic].result(LIMIT_S)
+        raise AssertionError("a topic was made twice")
+    except KafkaException as error:
+        assert error.args[0].name() == "TOPIC_ALREADY_EXISTS", error
     client.create_partitions([NewPartitions(topic, 3)])[topic].result(LIMIT_S)
-    produce(topic, [b"a", b"b"])
     until(lambda: len(client.list_topics(topic, LIMIT_S).topics[topic].partitions) == 3, "three partitions")
+    client.delete_topics([topic])[topic].result(LIMIT_S)
+    until(lambda: topic not in client.list_topics(timeout=LIMIT_S).topics, "the topic is gone")
+
+
+@check("admin.configs")
+def configs():
+    client, topic = admin(), make_topic(retention_ms="3600000")
+    change = ConfigEntry("segment.bytes", "1048576", incremental_operation=AlterConfigOpType.SET)
+    altered = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[change])
+    client.incremental_alter_configs([altered])[altered].result(LIMIT_S)
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    assert client.describe_configs([resource])[resource].result(LIMIT_S)["retention.ms"].value == "3600000"
+
+    def changed():
+        found = client.describe_configs([resource])[resource].result(LIMIT_S)
+        return [found[name].value for name in ("retention.ms", "segment.bytes")] == ["3600000", "1048576"]
+
+    until(changed, "the new value")
+
+
+@check("admin.groups")
+def groups():
+    client, topic, group = admin(), make_topic(), fresh("group")
+    produce(topic, [b"v"])
+    member, _ = consume(topic, group, 1, group_protocol="classic")
+    described = client.describe_consumer_groups([group])[group].result(LIMIT_S)
+    assert described.state.name == "STABLE" and len(described.members) == 1, described.state
+    member.close()
+    assert group in {listed.group_id for listed in client.list_consumer_groups().result(LIMIT_S).valid}
+    client.delete_consumer_groups([group])[group].result(LIMIT_S)
+    assert group not in {listed.group_id for listed in client.list_consumer_groups().result(LIMIT_S).valid}
+
+
+@check("admin.offsets")
+def group_offsets():
+    client, topic, group = admin(), make_topic(2), fresh("group")
+    produce(topic, [b"a", b"b"])
     where = TopicPartition(topic, 0)
     assert client.list_offsets({where: OffsetSpec.latest()})[where].result(LIMIT_S).offset == 2
-    group = fresh("group")
     wanted = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, 1)])
     client.alter_consumer_group_offsets([wanted])[group].result(LIMIT_S)
     found = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(LIMIT_S)
     assert [(p.partition, p.offset) for p in found.topic_partitions] == [(0, 1)], found.topic_partitions
-    assert group in {listed.group_id for listed in client.list_consumer_groups().result(LIMIT_S).valid}
-    client.delete_consumer_groups([group])[group].result(LIMIT_S)
+
+
+@check("admin.delete_records")
+def deletes_records():
+    client, topic = admin(), make_topic()
+    produce(topic, [b"a", b"b"])
+    where = TopicPartition(topic, 0)
     client.delete_records([TopicPartition(topic, 0, 1)])[where].result(LIMIT_S)
     assert client.list_offsets({where: OffsetSpec.earliest()})[where].result(LIMIT_S).offset == 1
-    client.delete_topics([topic])[topic].result(LIMIT_S)
-    assert len(client.describe_cluster().result(LIMIT_S).nodes) == 1
 
 
-@check
+@check("share.consume")
 def share_implicit():
     topic, group = make_topic(), make_share_group()
     produce(topic, [str(i).encode() for i in range(200)])
@@ -238,7 +342,7 @@ def share_implicit():
         assert take(client, 1) == [b"last"], "what was accepted does not come again"
 
 
-@check
+@check("share.acknowledge")
 def share_explicit():
     topic, group = make_topic(), make_share_group()
     produce(topic, [str(i).encode() for i in range(30)])
@@ -262,7 +366,7 @@ def share_explicit():
     assert seen == {str(i).encode(): 2 if i % 3 == 1 else 1 for i in range(30)}
 
 
-@check
+@check("share.acknowledge.close")
 def share_close_gives_back():
     topic, group = make_topic(), make_share_group()
     produce(topic, [b"1", b"2", b"3"])
@@ -274,7 +378,7 @@ def share_close_gives_back():
         second.commit_sync(LIMIT_S)
 
 
-@check
+@check("share.consume.two")
 def share_two_consumers():
     topic, group = make_topic(), make_share_group()
     clients = [share_consumer(group, topic) for _ in range(2)]
@@ -294,7 +398,7 @@ def share_two_consumers():
     assert taken == collections.Counter(wanted), "each record went to one of them"
 
 
-@check
+@check("share.acknowledge.refused")
 def share_refuses_what_it_does_not_hold():
     topic, group = make_topic(), make_share_group()
     produce(topic, [b"1"])
@@ -309,22 +413,5 @@ def share_refuses_what_it_does_not_hold():
         client.commit_sync(LIMIT_S)
 
 
-def main():
-    global BOOTSTRAP
-    BOOTSTRAP, *names = sys.argv[1:]
-    failed = 0
-    chosen = [one for one in checks if not names or one.__name__ in names]
-    for one in chosen:
-        begin = time.monotonic()
-        try:
-            one()
-            print(f"passed {one.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
-        except Exception:
-            failed += 1
-            print(f"failed {one.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(chosen) - failed} passed, {failed} failed")
-    return 1 if failed or not chosen else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("confluent-kafka", __version__))
