@@ -4,7 +4,8 @@
 //   v10 timeout                           v11 -6 earliest pending upload
 // A special timestamp that the version does not know is UNSUPPORTED_VERSION for its partition. With
 // no tiered storage, -4 is the log start, -5 and -6 find nothing. A timestamp that no visible
-// record reaches: offset -1, no error.
+// record reaches: offset -1, no error. What was appended before the question counts: its answer may
+// have left already (acks=1), so the end waits until that is durable.
 #include <set>
 #include <string>
 #include <utility>
@@ -48,11 +49,30 @@ bool knows(int16_t version, int64_t timestamp) {
   return false;
 }
 
-io::Task<PartitionAnswer> answer(log::Partition& partition, Question question) {
+bool asks_for_the_end(int64_t timestamp) {
+  return timestamp >= 0 || timestamp == kLatest || timestamp == kMaxTimestamp;
+}
+
+io::Task<PartitionAnswer> answer(log::LogService* logs, Question question) {
   PartitionAnswer out;
   out.partition_index = question.partition.partition;
+  const std::shared_ptr<log::Partition> shared = logs->find(question.partition);
+  if (!shared) {
+    out.error_code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+    co_return out;
+  }
+  log::Partition& partition = *shared;
   out.error_code = check_leader_epoch(question.current_leader_epoch, partition.leader_epoch());
   if (out.error_code != ErrorCode::NONE) co_return out;
+  const Offset end = partition.log_end_offset();
+  if (asks_for_the_end(question.timestamp) && partition.high_watermark() < end) {
+    auto waiting = partition.durable(end);
+    const Result<void> durable = co_await std::move(waiting);
+    if (!durable) {
+      out.error_code = durable.error().code;
+      co_return out;
+    }
+  }
   const Offset bound = question.isolation == log::Isolation::kReadCommitted
                            ? partition.last_stable_offset()
                            : partition.high_watermark();
@@ -84,24 +104,13 @@ io::Task<PartitionAnswer> answer(log::Partition& partition, Question question) {
   co_return out;
 }
 
+// At the same time, so that they wait together.
 struct Answering {
   log::LogService& logs;
   io::Task<std::vector<PartitionAnswer>> operator()(std::vector<Question> questions) {
-    std::vector<PartitionAnswer> answers;
-    for (Question& question : questions) {
-      std::shared_ptr<log::Partition> partition = logs.find(question.partition);
-      if (!partition) {
-        PartitionAnswer missing;
-        missing.partition_index = question.partition.partition;
-        missing.error_code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-        answers.push_back(std::move(missing));
-        continue;
-      }
-      auto answering = answer(*partition, std::move(question));
-      PartitionAnswer one = co_await std::move(answering);
-      answers.push_back(std::move(one));
-    }
-    co_return answers;
+    std::vector<io::Task<PartitionAnswer>> tasks;
+    for (Question& question : questions) tasks.push_back(answer(&logs, std::move(question)));
+    return io::when_all(std::move(tasks));
   }
 };
 

@@ -237,6 +237,13 @@ io::Task<Result<Offset>> LocalPartition::delete_before(Self self, Offset before)
   constexpr Offset kToHighWatermark = -1;
   if (auto why = self->refusal()) co_return *why;
   PartitionLog& log = *self->log_;
+  // What was appended before counts: its answer may have left already (acks=1).
+  const Offset end = log.log_end();
+  if (log.high_watermark() < end && (before == kToHighWatermark || before <= end)) {
+    auto waiting = wait_durable(self, end);
+    const auto durable = co_await std::move(waiting);
+    if (durable.has_error()) co_return durable.error();
+  }
   if (before == kToHighWatermark) before = log.high_watermark();
   if (before < 0 || before > log.high_watermark()) {
     co_return error(ErrorCode::OFFSET_OUT_OF_RANGE, "above the high watermark");

@@ -53,6 +53,14 @@ CASE(to_the_end, "KIP-107", .api = "DeleteRecords", .first = 0, .last = 2) {
 
 CASE(exactly_the_end, "KIP-107") { deletes_to(try_delete(kit, topic_of_10(kit), 10), 10); }
 
+CASE(acks_1_counts, "KIP-107") {
+  const Topic topic = create_topic(kit);
+  for (int64_t i = 1; i <= 20; ++i) {
+    produce(kit, topic, numbered(1), {.acks = 1});
+    deletes_to(try_delete(kit, topic, i), i);
+  }
+}
+
 // The batch stays; what lies before the start is not to be read, and not found.
 CASE(inside_a_batch, "KIP-107") {
   const Topic topic = create_topic(kit);

@@ -114,6 +114,19 @@ CASE(latest_and_earliest, "KIP-79", .api = "ListOffsets", .first = 1, .last = 11
   is_offset(list_offset(kit, topic, kEarliest, options), 0, -1);
 }
 
+// One replica has what its leader has appended: nothing more is to be waited for with acks=1.
+CASE(acks_1_counts, "KIP-79", .api = "ListOffsets", .first = 1, .last = 11) {
+  const Topic topic = create_topic(kit);
+  const int64_t base = now_ms() - 100000;
+  for (int64_t i = 0; i < 20; ++i) {
+    produce(kit, topic, build_batch({.records = {{.value = "x", .timestamp = base + i}}}),
+            {.acks = 1});
+    const ListOffsetsOptions options{.version = kit.version()};
+    is_offset(list_offset(kit, topic, kLatest, options), i + 1, -1);
+    is_offset(list_offset(kit, topic, base + i, options), i, base + i);
+  }
+}
+
 CASE(after_deleted_records, "KIP-107", .api = "ListOffsets", .first = 1, .last = 11) {
   const Topic topic = create_topic(kit);
   const ListOffsetsOptions options{.version = kit.version()};

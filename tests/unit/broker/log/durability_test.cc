@@ -57,6 +57,17 @@ TEST_F(DurabilityTest, AFailedSyncTakesTheDirectoryOffline) {
   EXPECT_EQ(append(make_batch({"d"})).error, ErrorCode::NONE);
 }
 
+// Its answer may have left already (acks=1).
+TEST_F(DurabilityTest, WhatWasAppendedCanBeDeleted) {
+  append(make_batch({"a", "b"}));
+  ASSERT_EQ(partition->high_watermark(), 0);
+  EXPECT_EQ(*core->run(partition->delete_records(1)), 1);
+  append(make_batch({"c"}));
+  EXPECT_EQ(*core->run(partition->delete_records(-1)), 3);
+  append(make_batch({"d"}));
+  EXPECT_EQ(core->run(partition->delete_records(5)).error().code, ErrorCode::OFFSET_OUT_OF_RANGE);
+}
+
 TEST_F(DurabilityTest, AFailedWriteTakesTheDirectoryOffline) {
   files.faults().fail_write = [](const std::string& file) { return file.ends_with(".log"); };
   EXPECT_EQ(append(make_batch({"a"})).error, ErrorCode::KAFKA_STORAGE_ERROR);
