@@ -1,7 +1,6 @@
 // OffsetDelete (key 47), version 0: a group's committed offsets of some partitions (KIP-496).
 // Partitions that do not exist, or that members of the group read, have their error; those without
-// an offset have none. An error of the group stands alone; when no partition exists the group is
-// not looked at.
+// an offset have none. An error of the group stands alone, also when no partition exists.
 #include <utility>
 #include <vector>
 
@@ -35,7 +34,6 @@ io::Task<OffsetDeleteResponse> handle(RequestContext& context, OffsetDeleteReque
       }
     }
   }
-  if (partitions.empty()) co_return response;
   auto deleting = context.services.group.delete_offsets(request.group_id, std::move(partitions));
   const group::DeletedOffsets deleted = co_await std::move(deleting);
   if (deleted.error != ErrorCode::NONE) {

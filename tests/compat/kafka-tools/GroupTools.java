@@ -67,6 +67,8 @@ final class GroupTools {
         + "'\\) was successful\\.");
     group("--delete", "--group", name).shows(".*GroupIdNotFoundException.*");
     group("--describe", "--group", name).shows("Error: .*GroupIdNotFoundException.*");
+    group("--group", name, "--delete-offsets", "--topic", Cluster.fresh("none") + ":0")
+        .shows("Error: The group id does not exist\\.");
   }
 
   private Tool.Result share(String... arguments) throws Exception {

@@ -57,6 +57,25 @@ CASE(offset_of_an_unknown_group, "KIP-496") {
   answer["topics"].has_size(0);
 }
 
+CASE(unknown_topics_of_an_unknown_group, "KIP-496") {
+  for (const std::vector<OffsetPart>& parts :
+       {std::vector<OffsetPart>{}, std::vector<OffsetPart>{{.topic = ghost_topic(kit)}}}) {
+    const Value answer = delete_offsets(kit, new_group(kit), parts);
+    answer["errorCode"].is(ErrorCode::GROUP_ID_NOT_FOUND);
+    answer["topics"].has_size(0);
+  }
+}
+
+CASE(no_offsets, "KIP-496") {
+  const Topic topic = create_topic(kit);
+  const std::string group = new_group(kit);
+  commit(kit, group, topic, 1);
+  const Value answer = delete_offsets(kit, group, {});
+  answer["errorCode"].is_none();
+  answer["topics"].has_size(0);
+  expect_equal(committed_offset(kit, group, topic), 1, "the offset");
+}
+
 CASE(last_offset_of_a_simple_group, "KIP-496") {
   const Topic topic = create_topic(kit);
   const std::string group = new_group(kit);
