@@ -97,6 +97,9 @@ ErrorCode TxnShard::judge_end_v0(const EndTxn& op, const Transaction& current) c
 // `prepare` says that there is something to decide; NONE without it is a repeat's success.
 ErrorCode TxnShard::judge_end_v2(const EndTxn& op, const Transaction& current,
                                  bool& prepare) const {
+  // What is decided is being completed, and Kafka looks at nothing else meanwhile: the end of the
+  // next transaction, under the epoch that the producer was told with the decision, comes too soon.
+  if (is_prepared(current.state)) return ErrorCode::CONCURRENT_TRANSACTIONS;
   const log::ProducerStamp asked = op.who.producer;
   const bool repeat_over_overflow = asked.id == current.previous_producer_id &&
                                     asked.epoch == kExhaustedEpoch && current.producer.epoch == 0;
@@ -114,12 +117,6 @@ ErrorCode TxnShard::judge_end_v2(const EndTxn& op, const Transaction& current,
       if (!is_current) return ErrorCode::PRODUCER_FENCED;
       prepare = !op.commit;
       return prepare ? ErrorCode::NONE : ErrorCode::INVALID_TXN_STATE;
-    case TxnState::kPrepareCommit:
-    case TxnState::kPrepareAbort:
-      if (current.producer.epoch != asked.epoch + 1) return ErrorCode::PRODUCER_FENCED;
-      return op.commit == (current.state == TxnState::kPrepareCommit)
-                 ? ErrorCode::CONCURRENT_TRANSACTIONS
-                 : ErrorCode::INVALID_TXN_STATE;
     case TxnState::kCompleteCommit:
     case TxnState::kCompleteAbort:
       if (!repeat && !is_current) return ErrorCode::PRODUCER_FENCED;
@@ -130,10 +127,12 @@ ErrorCode TxnShard::judge_end_v2(const EndTxn& op, const Transaction& current,
       }
       prepare = !op.commit;
       return prepare ? ErrorCode::NONE : ErrorCode::INVALID_TXN_STATE;
+    case TxnState::kPrepareCommit:
+    case TxnState::kPrepareAbort:
     case TxnState::kDead:
     case TxnState::kPrepareEpochFence: break;
   }
-  ACKORD_ASSERT(false, "a state that is never stored");
+  ACKORD_ASSERT(false, "a state that is never stored, or is no end's concern");
 }
 
 TxnShard::Outcome<EndTxn::Reply> TxnShard::decide(const EndTxn& op, io::Now now) const {
