@@ -432,7 +432,8 @@ io::Task<void> LocalLogService::close() {
       // Every log has its own files now. The mark syncs the names of both.
       *done = remove_journals(files(), settings_.directory);
       if (done->has_error()) return;
-      *done = files().remove(names::join(settings_.directory, names::kOpened));
+      const std::string opened = names::join(settings_.directory, names::kOpened);
+      if (files().exists(opened)) *done = files().remove(opened);
       if (done->has_error()) return;
       *done =
           replace_file(files(), settings_.directory, names::kCleanShutdown, clean_shutdown_text());

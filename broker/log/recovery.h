@@ -7,10 +7,9 @@
 //   removed
 //     (what is acknowledged is below: a segment's successor is acknowledged only after the recovery
 //     point has passed the segment);
-//   - a segment that ends before the next one begins has lost its end, which is a cut, too: Ackord
-//   compacts
-//     only below the recovery point. Another broker's compaction may have left the gap, so that is
-//     known only of a directory that Ackord has had last;
+//   - one that ends before the next one begins has lost its end, and the log is cut there, too:
+//     Ackord compacts only below the recovery point. Another broker's compaction may have left the
+//     gap, so this goes only for a directory that Ackord has had last;
 //   - an invalid batch below it is an Error that names file and position: it was durable, so the
 //   disk has lost it;
 //   - what lies above it is written again and synced, for no answer may rest on pages that only the
