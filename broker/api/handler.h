@@ -18,6 +18,8 @@
 
 #include "broker/io/core.h"
 #include "broker/io/signal.h"
+#include "broker/security/principal.h"
+#include "broker/security/security_protocol.h"
 #include "protocol/types/ids.h"
 
 namespace ackord::log {
@@ -64,6 +66,11 @@ struct Client {
   std::string host;           // the peer's address, as "/127.0.0.1" in Kafka's member descriptions
   uint16_t port = 0;          // the peer's
   std::string listener;       // name of the listener it came in by
+  security::SecurityProtocol protocol = security::SecurityProtocol::kPlaintext;
+  security::Principal principal;
+  // Set at once where the listener asks for no SASL; until then only few APIs are served, and
+  // frames are bounded closely.
+  bool authenticated = true;
   std::string software_name;  // from ApiVersions
   std::string software_version;
   // The peer has gone: long polls end, what was received still takes effect.

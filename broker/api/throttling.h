@@ -10,7 +10,7 @@
 namespace ackord::api {
 
 inline quota::ClientName quota_client(const RequestContext& context) {
-  return {"ANONYMOUS", context.client_id};
+  return {context.client->principal.name, context.client_id};
 }
 
 // Throttles the connection, and says so in the answer (KIP-219: the answer goes at once, and the
