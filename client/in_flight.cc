@@ -35,26 +35,41 @@ bool InFlight::fallback() const {
   return fallback_;
 }
 
-bool InFlight::acquired(const TopicIdPartition& partition, Offset offset, int16_t delivery_count) {
+bool InFlight::makes_wait(const Held& held) const {
+  return transactional_ && held.state != State::kBuffered && held.state != State::kVoid;
+}
+
+InFlight::Moment InFlight::next_moment() {
+  const Lock lock(mutex_);
+  return ++last_moment_;
+}
+
+bool InFlight::acquired(const TopicIdPartition& partition, Offset offset, int16_t delivery_count,
+                        Moment fetched) {
   const Lock lock(mutex_);
   auto& records = held_[partition];
   const auto known = records.find(offset);
-  if (known != records.end() && waits(known->second)) {
-    known->second.second_copy_waits = true;
+  if (known != records.end() && makes_wait(known->second)) {
+    Held& first = known->second;
+    first.second_copy_waits = true;
+    first.second_fetched = fetched;
     return false;
   }
-  records[offset] = Held{.delivery_count = delivery_count};
+  records[offset] = Held{.delivery_count = delivery_count, .fetched = fetched};
   return true;
 }
 
-bool InFlight::may_deliver(const TopicIdPartition& partition, Offset offset,
-                           int16_t delivery_count) {
+InFlight::Fate InFlight::fate_of(const TopicIdPartition& partition, Offset offset,
+                                 Moment fetched) {
   const Lock lock(mutex_);
-  auto& records = held_[partition];
-  const auto known = records.find(offset);
-  if (known != records.end() && waits(known->second)) return false;
-  records[offset] = Held{.delivery_count = delivery_count};
-  return true;
+  const auto records = held_.find(partition);
+  if (records == held_.end()) return Fate::kTakeUp;
+  const auto known = records->second.find(offset);
+  if (known == records->second.end()) return Fate::kTakeUp;
+  const Held& held = known->second;
+  if (fetched > held.fetched) return makes_wait(held) ? Fate::kWait : Fate::kTakeUp;
+  if (held.state == State::kVoid && fetched == held.fetched) records->second.erase(known);
+  return Fate::kDrop;
 }
 
 void InFlight::delivered(const TopicIdPartition& partition, Offset offset) {
@@ -115,8 +130,10 @@ void InFlight::drop_buffered(const TopicIdPartition& partition) {
   const Lock lock(mutex_);
   const auto records = held_.find(partition);
   if (records == held_.end()) return;
-  std::erase_if(records->second,
-                [](const auto& record) { return record.second.state == State::kBuffered; });
+  // Without its copies a note on a void one is of no use.
+  std::erase_if(records->second, [](const auto& record) {
+    return record.second.state == State::kBuffered || record.second.state == State::kVoid;
+  });
 }
 
 void InFlight::drop_buffered(const TopicIdPartition& partition, Offset offset) {
@@ -193,19 +210,36 @@ Result<PartitionAcknowledgements> InFlight::hand_over(bool accept_undecided) {
   return batches_of(taken);
 }
 
-void InFlight::joined(const PartitionAcknowledgements& acknowledgements,
-                      TransactionToken transaction) {
-  const Lock lock(mutex_);
+template <class Do>
+void InFlight::for_each_handed_over(const PartitionAcknowledgements& acknowledgements, Do act) {
   for (const auto& [partition, batches] : acknowledgements) {
     const auto records = held_.find(partition);
     if (records == held_.end()) continue;
     for (const AcknowledgementBatch& batch : batches) {
       auto record = records->second.lower_bound(batch.first);
       for (; record != records->second.end() && record->first <= batch.last; ++record) {
-        if (record->second.state == State::kHandedOver) record->second.transaction = transaction;
+        if (record->second.state == State::kHandedOver) act(record->second);
       }
     }
   }
+}
+
+void InFlight::joined(const PartitionAcknowledgements& acknowledgements,
+                      TransactionToken transaction) {
+  const Lock lock(mutex_);
+  for_each_handed_over(acknowledgements,
+                       [transaction](Held& held) { held.transaction = transaction; });
+}
+
+void InFlight::staged(const PartitionAcknowledgements& acknowledgements) {
+  const Lock lock(mutex_);
+  ++last_moment_;
+  for_each_handed_over(acknowledgements, [this](Held& held) { held.staged = last_moment_; });
+}
+
+bool InFlight::of_transaction(const Held& held, TransactionToken transaction) {
+  return held.state == State::kHandedOver &&
+         (held.transaction == transaction || held.transaction == 0);
 }
 
 bool InFlight::refuses_commit(TransactionToken transaction) const {
@@ -213,9 +247,7 @@ bool InFlight::refuses_commit(TransactionToken transaction) const {
   for (const auto& [partition, records] : held_) {
     for (const auto& [offset, held] : records) {
       if (!held.second_copy_waits) continue;
-      if (held.state != State::kHandedOver || held.transaction == transaction ||
-          held.transaction == 0)
-        return true;
+      if (held.state != State::kHandedOver || of_transaction(held, transaction)) return true;
     }
   }
   return false;
@@ -230,10 +262,16 @@ void InFlight::committed(TransactionToken transaction) {
 
 void InFlight::aborted(TransactionToken transaction) {
   const Lock lock(mutex_);
+  for (auto& [partition, records] : held_) {
+    for (auto& [offset, held] : records) {
+      const bool is_void = of_transaction(held, transaction) && held.second_copy_waits &&
+                           held.second_fetched < held.staged;
+      if (is_void) held = Held{.state = State::kVoid, .fetched = held.second_fetched};
+    }
+  }
   erase_if([transaction](const Held& held) {
-    if (held.state == State::kHandedOver)
-      return held.transaction == transaction || held.transaction == 0;
-    return held.second_copy_waits;
+    return held.state == State::kHandedOver ? of_transaction(held, transaction)
+                                            : held.second_copy_waits;
   });
 }
 

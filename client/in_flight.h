@@ -12,7 +12,9 @@
 //   kHandedOver  the verdict is part of a transaction
 //
 // Within a transactional consumer a second copy of one of the last three waits, and the open
-// transaction cannot commit; the copy is delivered after the transaction was aborted.
+// transaction cannot commit. After the abort the copy is delivered, unless it is *void*: a stage
+// names records and a member, so that the stage of the first copy uses up the acquisition of a
+// second one that was fetched before it. Then the broker hands the record out once more.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +45,17 @@ class InFlight {
   void set_fallback(bool fallback);
   bool fallback() const;
 
-  // A copy of a record has been fetched. False: it must wait (see may_deliver()).
-  bool acquired(const TopicIdPartition& partition, Offset offset, int16_t delivery_count);
-  // Whether a waiting copy may be taken up now; then it is buffered.
-  bool may_deliver(const TopicIdPartition& partition, Offset offset, int16_t delivery_count);
+  // Orders the fetches and the stages of this consumer. Drawn before a fetch is sent; its copies
+  // carry it, and of two copies of a record the later one counts. (Delivery counts do not tell:
+  // what a session's end releases gets the same one again.)
+  using Moment = uint64_t;
+  Moment next_moment();
+  // A copy of a record has been fetched. False: it must wait (see fate_of()).
+  bool acquired(const TopicIdPartition& partition, Offset offset, int16_t delivery_count,
+                Moment fetched);
+  enum class Fate : uint8_t { kWait, kTakeUp, kDrop };
+  // What becomes of a waiting copy. kTakeUp: acquired() accepts it.
+  Fate fate_of(const TopicIdPartition& partition, Offset offset, Moment fetched);
   void delivered(const TopicIdPartition& partition, Offset offset);
   // INVALID_RECORD_STATE unless this very copy was delivered and is not settled.
   Result<void> decide(const TopicIdPartition& partition, Offset offset, int16_t delivery_count,
@@ -69,10 +78,13 @@ class InFlight {
   Result<PartitionAcknowledgements> hand_over(bool accept_undecided);
   // They are part of this transaction from now on.
   void joined(const PartitionAcknowledgements& acknowledgements, TransactionToken transaction);
+  // Their stage has been answered without an error.
+  void staged(const PartitionAcknowledgements& acknowledgements);
   // A second copy came of a record that is undecided, or that is part of this transaction.
   bool refuses_commit(TransactionToken transaction) const;
   void committed(TransactionToken transaction);
-  // Records of the transaction, and those of which a second copy waits, leave the book.
+  // Records of the transaction, and those of which a second copy waits, leave the book; of a void
+  // copy a note stays until it has met its fate.
   void aborted(TransactionToken transaction);
 
   // Verdicts to be sent plainly as soon as possible: gaps, and what a transaction leaves behind.
@@ -81,18 +93,24 @@ class InFlight {
   PartitionAcknowledgements take_plain();
 
  private:
-  enum class State : uint8_t { kBuffered, kDelivered, kDecided, kHandedOver };
+  enum class State : uint8_t { kBuffered, kDelivered, kDecided, kHandedOver, kVoid };
   struct Held {
     State state = State::kBuffered;
     AcknowledgeType type = AcknowledgeType::kGap;
     int16_t delivery_count = 0;
     bool second_copy_waits = false;
     TransactionToken transaction = 0;  // 0: handed over, but in none yet
+    Moment fetched = 0;
+    Moment staged = 0;         // 0: not staged
+    Moment second_fetched = 0;  // of the last second copy
   };
   using Verdicts = std::map<TopicIdPartition, std::map<Offset, AcknowledgeType>>;
 
   static PartitionAcknowledgements batches_of(const Verdicts& verdicts);
-  bool waits(const Held& held) const { return transactional_ && held.state != State::kBuffered; }
+  static bool of_transaction(const Held& held, TransactionToken transaction);
+  bool makes_wait(const Held& held) const;
+  template <class Do>
+  void for_each_handed_over(const PartitionAcknowledgements& acknowledgements, Do act);
   template <class Wanted>
   void erase_if(Wanted wanted);
 
@@ -100,6 +118,7 @@ class InFlight {
   mutable std::mutex mutex_;
   ShareGroupMetadata member_;
   bool fallback_ = false;
+  Moment last_moment_ = 0;
   std::map<TopicIdPartition, std::map<Offset, Held>> held_;
   Verdicts plain_;
 };

@@ -152,13 +152,26 @@ std::vector<ShareRecord> ShareConsumer::take_deliverable() {
 
 void ShareConsumer::take_up_waiting() {
   const auto now = Deadline::Clock::now();
-  std::erase_if(waiting_, [&](Buffered& copy) {
-    if (copy.lock_ends <= now) return true;
+  std::deque<Buffered> copies = std::exchange(waiting_, {});
+  for (Buffered& copy : copies) {
     const ShareRecord& record = copy.record;
-    if (!book_->may_deliver(record.source, record.offset, record.delivery_count)) return false;
-    buffer_.push_back(std::move(copy));
-    return true;
-  });
+    switch (book_->fate_of(record.source, record.offset, copy.fetched)) {
+      case InFlight::Fate::kWait:
+        if (copy.lock_ends > now) waiting_.push_back(std::move(copy));
+        break;
+      case InFlight::Fate::kTakeUp:
+        if (copy.lock_ends > now) take_in(std::move(copy));
+        break;
+      case InFlight::Fate::kDrop: break;
+    }
+  }
+}
+
+void ShareConsumer::take_in(Buffered copy) {
+  const ShareRecord& record = copy.record;
+  const bool now =
+      book_->acquired(record.source, record.offset, record.delivery_count, copy.fetched);
+  (now ? buffer_ : waiting_).push_back(std::move(copy));
 }
 
 Result<void> ShareConsumer::acknowledge(const ShareRecord& record, AcknowledgeType type) {

@@ -111,6 +111,7 @@ class ShareConsumer {
   struct Buffered {
     ShareRecord record;
     Deadline::Clock::time_point lock_ends;
+    InFlight::Moment fetched;
   };
   using Results = std::map<TopicIdPartition, ErrorCode>;
 
@@ -121,6 +122,7 @@ class ShareConsumer {
   void collect_acknowledgements();
   std::vector<ShareRecord> take_deliverable();
   void take_up_waiting();
+  void take_in(Buffered copy);
   Result<void> fetch_round(const Deadline& deadline);
   void refresh_leaders(const std::vector<TopicIdPartition>& wanted, const Deadline& deadline);
   void start_fetches(const ShareAssignment& assignment, const Deadline& deadline);
@@ -128,7 +130,8 @@ class ShareConsumer {
   bool await_fetch(const Deadline& deadline);
   void finish_fetch(ShareSession& session, const Deadline& deadline);
   void finish_all_fetches(const Deadline& deadline);
-  void buffer(const ShareSession::FetchedPartition& partition, Millis lock_time);
+  void buffer(const ShareSession::FetchedPartition& partition, Millis lock_time,
+              InFlight::Moment fetched_at);
   void lose_session(ShareSession& session);
   void acknowledged(const PartitionAcknowledgements& sent, const Results& results);
   void merge_outgoing(PartitionAcknowledgements acknowledgements);

@@ -100,7 +100,8 @@ void ShareConsumer::start_fetches(const ShareAssignment& assignment, const Deadl
     const Millis max_wait = std::min(config_.limits.max_wait, deadline.left());
     const PartitionAcknowledgements copy = acknowledgements;
     Result<void> started =
-        session.start_fetch(config_.client, wanted, std::move(acknowledgements), max_wait);
+        session.start_fetch(config_.client, wanted, std::move(acknowledgements), max_wait,
+                            book_->next_moment());
     if (started) continue;
     Results results;
     for (const auto& [partition, batches] : copy) results[partition] = started.error().code;
@@ -156,7 +157,7 @@ void ShareConsumer::finish_fetch(ShareSession& session, const Deadline& deadline
   for (const ShareSession::FetchedPartition& partition : fetched->partitions) {
     if (results.contains(partition.source)) results[partition.source] = partition.acknowledge_error;
     if (partition.error == ErrorCode::NONE) {
-      buffer(partition, fetched->lock_time);
+      buffer(partition, fetched->lock_time, fetched->sent);
     } else if (moves_leader(partition.error)) {
       leaders_are_old_ = true;
       if (partition.leader.leader.value >= 0)
@@ -172,7 +173,8 @@ void ShareConsumer::finish_fetch(ShareSession& session, const Deadline& deadline
   acknowledged(carried, results);
 }
 
-void ShareConsumer::buffer(const ShareSession::FetchedPartition& partition, Millis lock_time) {
+void ShareConsumer::buffer(const ShareSession::FetchedPartition& partition, Millis lock_time,
+                           InFlight::Moment fetched_at) {
   if (partition.acquired.empty()) return;
   const Topic* topic = cluster_->topic(partition.source.topic_id);
   TopicName& name = topic_names_[partition.source.topic_id];
@@ -191,10 +193,8 @@ void ShareConsumer::buffer(const ShareSession::FetchedPartition& partition, Mill
                              " cannot be read; its records are released");
   }
   merge_outgoing(book_->take_plain());
-  for (ShareRecord& record : fetched.records) {
-    const bool now = book_->acquired(record.source, record.offset, record.delivery_count);
-    (now ? buffer_ : waiting_).push_back({std::move(record), lock_ends});
-  }
+  for (ShareRecord& record : fetched.records)
+    take_in({std::move(record), lock_ends, fetched_at});
 }
 
 void ShareConsumer::lose_session(ShareSession& session) {

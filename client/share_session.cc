@@ -102,7 +102,7 @@ Result<bool> ShareSession::connect(const Cluster& cluster, const Deadline& deadl
 Result<void> ShareSession::start_fetch(const ClientConfig& config,
                                        const std::set<TopicIdPartition>& wanted,
                                        PartitionAcknowledgements acknowledgements,
-                                       Millis max_wait) {
+                                       Millis max_wait, InFlight::Moment now) {
   protocol::ShareFetchRequest request;
   request.group_id = group_;
   request.member_id = String(member_id_);
@@ -134,7 +134,7 @@ Result<void> ShareSession::start_fetch(const ClientConfig& config,
   const Deadline until = Deadline::in(config.request_timeout + max_wait);
   Result<Sent> sent = connection_->send(request, until);
   if (!sent) return sent.error();
-  fetch_ = Fetch{*sent, Deadline::in(max_wait + config.retry_backoff_max), until};
+  fetch_ = Fetch{*sent, Deadline::in(max_wait + config.retry_backoff_max), until, now};
   requested_ = wanted;
   carried_ = std::move(acknowledgements);
   return {};
@@ -145,6 +145,7 @@ Result<ShareSession::Fetched> ShareSession::finish_fetch(const ClientConfig& con
   const Deadline until = deadline.at() < fetch_->due.at() ? fetch_->due : deadline;
   Result<Answer<protocol::ShareFetchResponse>> answer =
       connection_->receive<protocol::ShareFetchResponse>(fetch_->sent, until);
+  const InFlight::Moment moment = fetch_->moment;
   fetch_.reset();
   if (!answer) return answer.error();
   if (answer->message.error_code != ErrorCode::NONE) {
@@ -155,7 +156,7 @@ Result<ShareSession::Fetched> ShareSession::finish_fetch(const ClientConfig& con
   backoff_->reset();
   partitions_ = std::move(requested_);
   requested_.clear();
-  Fetched fetched{std::move(*answer), {}, std::move(carried_), Millis(0)};
+  Fetched fetched{std::move(*answer), {}, std::move(carried_), Millis(0), moment};
   carried_.clear();
   const protocol::ShareFetchResponse& response = fetched.answer.message;
   fetched.lock_time = Millis(response.acquisition_lock_timeout_ms);

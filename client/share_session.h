@@ -17,6 +17,7 @@
 
 #include "client/acknowledgements.h"
 #include "client/cluster.h"
+#include "client/in_flight.h"
 #include "client/record.h"
 #include "protocol/generated/share_fetch_response.h"
 
@@ -48,6 +49,7 @@ class ShareSession {
     std::vector<FetchedPartition> partitions;
     PartitionAcknowledgements acknowledged;  // what the request carried
     Millis lock_time{0};
+    InFlight::Moment sent = 0;
   };
 
   ShareSession(BrokerId broker, GroupId group, std::string member_id, ShareFetchLimits limits);
@@ -70,7 +72,8 @@ class ShareSession {
   // Sends a ShareFetch for these partitions, with acknowledgements of some of them. Connected only;
   // a new session cannot carry acknowledgements.
   Result<void> start_fetch(const ClientConfig& config, const std::set<TopicIdPartition>& wanted,
-                           PartitionAcknowledgements acknowledgements, Millis max_wait);
+                           PartitionAcknowledgements acknowledgements, Millis max_wait,
+                           InFlight::Moment now);
   // Takes the answer of the fetch under way; waits for it until it must have come, and until the
   // deadline.
   Result<Fetched> finish_fetch(const ClientConfig& config, const Deadline& deadline);
@@ -91,6 +94,7 @@ class ShareSession {
     Sent sent;
     Deadline due;       // the broker has answered by then
     Deadline deadline;  // nobody waits any longer
+    InFlight::Moment moment;
   };
   using Opened = Result<std::unique_ptr<Connection>>;
   void advance();

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "client/in_flight.h"
 #include "client/retry.h"
 
 namespace ackord::client {
@@ -28,6 +29,21 @@ Result<void> stage_round(Cluster& cluster, PartitionAcknowledgements& left,
   return outcome;
 }
 
+Result<void> stage_rounds(Cluster& cluster, const std::vector<TopicName>& names,
+                          PartitionAcknowledgements& left, const StageAtLeader& stage_at,
+                          const Deadline& deadline) {
+  Backoff backoff(cluster.config());
+  while (true) {
+    const bool known = std::all_of(left.begin(), left.end(), [&](const auto& entry) {
+      return cluster.leader(entry.first).value >= 0;
+    });
+    Result<void> round = known ? Result<void>() : cluster.refresh(names, deadline);
+    if (round) round = stage_round(cluster, left, stage_at, deadline);
+    if (round || !may_stage_again(round.error().code) || !backoff.sleep(deadline)) return round;
+    if (is_stale(round.error().code)) (void)cluster.refresh(names, deadline);
+  }
+}
+
 }  // namespace
 
 bool may_stage_again(ErrorCode code) {
@@ -43,16 +59,13 @@ Result<void> stage_everywhere(Cluster& cluster, const ShareAcknowledgements& ack
   std::vector<TopicName> names;
   for (const auto& [id, name] : acknowledgements.topics) names.push_back(name);
   left = acknowledgements.partitions;
-  Backoff backoff(cluster.config());
-  while (true) {
-    const bool known = std::all_of(left.begin(), left.end(), [&](const auto& entry) {
-      return cluster.leader(entry.first).value >= 0;
-    });
-    Result<void> round = known ? Result<void>() : cluster.refresh(names, deadline);
-    if (round) round = stage_round(cluster, left, stage_at, deadline);
-    if (round || !may_stage_again(round.error().code) || !backoff.sleep(deadline)) return round;
-    if (is_stale(round.error().code)) (void)cluster.refresh(names, deadline);
+  Result<void> outcome = stage_rounds(cluster, names, left, stage_at, deadline);
+  if (acknowledgements.origin) {
+    PartitionAcknowledgements staged = acknowledgements.partitions;
+    for (const auto& [partition, batches] : left) staged.erase(partition);
+    acknowledgements.origin->staged(staged);
   }
+  return outcome;
 }
 
 }  // namespace ackord::client

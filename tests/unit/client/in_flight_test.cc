@@ -7,9 +7,16 @@ namespace {
 
 const TopicIdPartition kSource{Uuid{{1}}, 2};
 
+// A fetch of one record; its copy is delivered at once where it may be.
+InFlight::Moment fetch(InFlight& book, Offset offset, int16_t delivery_count, bool expected) {
+  const InFlight::Moment sent = book.next_moment();
+  EXPECT_EQ(book.acquired(kSource, offset, delivery_count, sent), expected);
+  return sent;
+}
+
 // A record that the application has in its hands.
 void deliver(InFlight& book, Offset offset, int16_t delivery_count = 1) {
-  ASSERT_TRUE(book.acquired(kSource, offset, delivery_count));
+  fetch(book, offset, delivery_count, true);
   book.delivered(kSource, offset);
 }
 
@@ -22,6 +29,7 @@ std::vector<AcknowledgementBatch> of_source(const PartitionAcknowledgements& all
   return found == all.end() ? std::vector<AcknowledgementBatch>() : found->second;
 }
 
+using Fate = InFlight::Fate;
 using Batches = std::vector<AcknowledgementBatch>;
 
 TEST(InFlight, PlainVerdictsBecomeRanges) {
@@ -50,7 +58,7 @@ TEST(InFlight, ARenewedRecordStaysWithoutVerdict) {
 
 TEST(InFlight, AVerdictIsForTheCopyThatWasDelivered) {
   InFlight book(false);
-  ASSERT_TRUE(book.acquired(kSource, 1, 1));
+  fetch(book, 1, 1, true);
   EXPECT_EQ(book.decide(kSource, 1, 1, AcknowledgeType::kAccept).error().code,
             ErrorCode::INVALID_RECORD_STATE);
   book.delivered(kSource, 1);
@@ -59,7 +67,7 @@ TEST(InFlight, AVerdictIsForTheCopyThatWasDelivered) {
   EXPECT_EQ(book.decide(kSource, 9, 1, AcknowledgeType::kAccept).error().code,
             ErrorCode::INVALID_RECORD_STATE);
   // Outside transactions a second copy takes the place of the first.
-  ASSERT_TRUE(book.acquired(kSource, 1, 2));
+  fetch(book, 1, 2, true);
   book.delivered(kSource, 1);
   EXPECT_EQ(book.decide(kSource, 1, 1, AcknowledgeType::kAccept).error().code,
             ErrorCode::INVALID_RECORD_STATE);
@@ -95,28 +103,85 @@ TEST(InFlight, ASecondCopyOfAnUndecidedRecordForbidsTheCommit) {
   InFlight book(true);
   deliver(book, 1);
   EXPECT_FALSE(book.refuses_commit(7));
-  EXPECT_FALSE(book.acquired(kSource, 1, 2));
+  const InFlight::Moment second = fetch(book, 1, 2, false);
   EXPECT_TRUE(book.refuses_commit(7));
-  EXPECT_FALSE(book.may_deliver(kSource, 1, 2));
+  EXPECT_EQ(book.fate_of(kSource, 1, second), Fate::kWait);
   book.aborted(7);
   EXPECT_FALSE(book.refuses_commit(8));
-  EXPECT_TRUE(book.may_deliver(kSource, 1, 2));
+  EXPECT_EQ(book.fate_of(kSource, 1, second), Fate::kTakeUp);
+  EXPECT_TRUE(book.acquired(kSource, 1, 2, second));
   book.delivered(kSource, 1);
   EXPECT_TRUE(book.decide(kSource, 1, 2, AcknowledgeType::kAccept));
+}
+
+// A record that is staged in this transaction.
+void stage(InFlight& book, Offset offset, TransactionToken transaction) {
+  decide(book, offset, AcknowledgeType::kAccept);
+  const PartitionAcknowledgements taken = *book.hand_over(false);
+  book.joined(taken, transaction);
+  book.staged(taken);
 }
 
 TEST(InFlight, ASecondCopyOfARecordInATransactionConcernsThatOneOnly) {
   InFlight book(true);
   deliver(book, 1);
-  decide(book, 1, AcknowledgeType::kAccept);
-  book.joined(*book.hand_over(false), 7);
-  EXPECT_FALSE(book.acquired(kSource, 1, 2));
+  stage(book, 1, 7);
+  const InFlight::Moment second = fetch(book, 1, 2, false);
   EXPECT_TRUE(book.refuses_commit(7));
   EXPECT_FALSE(book.refuses_commit(8));
   book.aborted(8);
-  EXPECT_FALSE(book.may_deliver(kSource, 1, 2));
+  EXPECT_EQ(book.fate_of(kSource, 1, second), Fate::kWait);
   book.aborted(7);
-  EXPECT_TRUE(book.may_deliver(kSource, 1, 2));
+  EXPECT_EQ(book.fate_of(kSource, 1, second), Fate::kTakeUp);
+}
+
+// Otherwise the third copy were the second one of the next transaction, and so on for ever.
+TEST(InFlight, ACopyWhoseAcquisitionAStageHasUsedUpIsDropped) {
+  InFlight book(true);
+  deliver(book, 1);
+  const InFlight::Moment second = fetch(book, 1, 1, false);
+  stage(book, 1, 7);
+  EXPECT_TRUE(book.refuses_commit(7));
+  book.aborted(7);
+  EXPECT_EQ(book.fate_of(kSource, 1, second), Fate::kDrop);
+  deliver(book, 1);
+  stage(book, 1, 8);
+  EXPECT_FALSE(book.refuses_commit(8));
+}
+
+TEST(InFlight, ACopyThatWasFetchedBeforeTheStageAndCameAfterItIsDroppedToo) {
+  InFlight book(true);
+  deliver(book, 1);
+  const InFlight::Moment second = book.next_moment();
+  stage(book, 1, 7);
+  EXPECT_FALSE(book.acquired(kSource, 1, 2, second));
+  book.aborted(7);
+  // The broker's next one may come before the void one has met its fate.
+  const InFlight::Moment third = fetch(book, 1, 2, true);
+  EXPECT_EQ(book.fate_of(kSource, 1, second), Fate::kDrop);
+  EXPECT_LT(second, third);
+  book.delivered(kSource, 1);
+  EXPECT_TRUE(book.decide(kSource, 1, 2, AcknowledgeType::kAccept));
+}
+
+TEST(InFlight, ACopyOfARecordWhoseStageFailedIsTakenUp) {
+  InFlight book(true);
+  deliver(book, 1);
+  const InFlight::Moment second = fetch(book, 1, 2, false);
+  decide(book, 1, AcknowledgeType::kAccept);
+  book.joined(*book.hand_over(false), 7);
+  book.aborted(7);
+  EXPECT_EQ(book.fate_of(kSource, 1, second), Fate::kTakeUp);
+}
+
+TEST(InFlight, ANoteOnAVoidCopyLeavesWithTheSession) {
+  InFlight book(true);
+  deliver(book, 1);
+  const InFlight::Moment second = fetch(book, 1, 2, false);
+  stage(book, 1, 7);
+  book.aborted(7);
+  book.drop_buffered(kSource);
+  EXPECT_EQ(book.fate_of(kSource, 1, second), Fate::kTakeUp) << "nothing is known of it";
 }
 
 TEST(InFlight, AnAbortLetsUndecidedRecordsGoOn) {
@@ -136,13 +201,13 @@ TEST(InFlight, ACommitSettlesItsRecords) {
   decide(book, 1, AcknowledgeType::kAccept);
   book.joined(*book.hand_over(false), 7);
   book.committed(7);
-  EXPECT_TRUE(book.acquired(kSource, 1, 1)) << "nothing is held of it";
+  fetch(book, 1, 1, true);
 }
 
 TEST(InFlight, BufferedCopiesAreReplacedAndDropped) {
   InFlight book(true);
-  ASSERT_TRUE(book.acquired(kSource, 1, 1));
-  EXPECT_TRUE(book.acquired(kSource, 1, 2));
+  fetch(book, 1, 1, true);
+  fetch(book, 1, 2, true);
   EXPECT_FALSE(book.refuses_commit(7));
   book.drop_buffered(kSource);
   deliver(book, 1, 3);
