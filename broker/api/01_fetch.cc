@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "broker/api/by_core.h"
+#include "broker/api/fetch_polling.h"
 #include "broker/api/fetch_quota.h"
-#include "broker/api/fetch_reading.h"
 #include "broker/api/fetch_session.h"
 #include "broker/api/handlers.h"
 #include "broker/log/log_service.h"
@@ -33,98 +32,6 @@ constexpr int32_t kInitialEpoch = 0;
 constexpr int32_t kFinalEpoch = -1;
 constexpr int16_t kFirstWithLeader = 16;
 constexpr int16_t kFirstWithReplicaState = 15;
-
-struct Limits {
-  int64_t max_bytes;
-  int64_t min_bytes;
-  int64_t deadline_ms;
-  log::Isolation isolation;
-  bool from_replica;
-};
-
-// The whole-request limit, in the order of the targets: what does not fit is left for the next
-// request. Returns the bytes that stay.
-int64_t apply_limit(const std::vector<FetchTarget*>& targets, std::vector<FetchResult>& results,
-                    int64_t max_bytes) {
-  int64_t total = 0;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const auto size = static_cast<int64_t>(results[i].records.size());
-    if (size == 0) continue;
-    const bool fits = total + size <= max_bytes && size <= targets[i]->max_bytes;
-    if (fits || total == 0) {
-      total += size;
-    } else {
-      results[i].records = Records();
-    }
-  }
-  return total;
-}
-
-std::vector<Read> reads_for(RequestContext& context, const std::vector<FetchTarget*>& targets,
-                            const Limits& limits, const std::shared_ptr<io::Wakeup>& wakeup) {
-  const metadata::MetadataImage& image = context.services.metadata.image();
-  std::vector<Read> reads;
-  reads.reserve(targets.size());
-  for (const FetchTarget* target : targets) {
-    Read read;
-    const auto topic =
-        context.api_version >= 13 ? image.topic(target->topic_id) : image.topic(target->topic);
-    if (!topic) {
-      read.error = context.api_version >= 13 ? ErrorCode::UNKNOWN_TOPIC_ID
-                                             : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-      read.partition = {target->topic, target->partition};
-    } else {
-      read.partition = {topic->name, target->partition};
-    }
-    read.from_replica = limits.from_replica;
-    read.current_leader_epoch = target->current_leader_epoch;
-    read.last_fetched_epoch = target->last_fetched_epoch;
-    read.spec = {target->fetch_offset, std::min<int64_t>(target->max_bytes, limits.max_bytes), true,
-                 limits.isolation, false};
-    read.wakeup = wakeup;
-    reads.push_back(std::move(read));
-  }
-  return reads;
-}
-
-// An error says nothing else of the partition (as Kafka).
-FetchResult without_positions(FetchResult result) {
-  result.high_watermark = result.last_stable_offset = result.log_start_offset = -1;
-  result.records = Records();
-  return result;
-}
-
-io::Task<std::vector<FetchResult>> poll(RequestContext& context,
-                                        const std::vector<FetchTarget*>& targets, Limits limits) {
-  log::LogService& logs = context.services.log;
-  Reading work{logs};
-  auto core_of = [&logs](const Read& read) -> const io::Core& {
-    return logs.core_of(read.partition);
-  };
-  const io::Core& core = context.core;
-  while (true) {
-    const bool may_wait = limits.min_bytes > 0 && core.clock.now().steady_ms < limits.deadline_ms &&
-                          !context.client->gone;
-    std::shared_ptr<io::Wakeup> wakeup;
-    if (may_wait) {
-      wakeup = io::Wakeup::make(core.executor, core.clock);
-      context.client->on_gone.subscribe(wakeup);
-    }
-    auto running = by_core<FetchResult>(reads_for(context, targets, limits, wakeup), core_of, work);
-    std::vector<FetchResult> results = co_await std::move(running);
-    const int64_t bytes = apply_limit(targets, results, limits.max_bytes);
-    const bool ends =
-        targets.empty() || std::any_of(results.begin(), results.end(), [](const FetchResult& r) {
-          return r.error != ErrorCode::NONE || r.diverging;
-        });
-    for (FetchResult& result : results) {
-      if (result.error != ErrorCode::NONE) result = without_positions(std::move(result));
-    }
-    if (!may_wait || ends || bytes >= limits.min_bytes) co_return results;
-    auto waiting = wakeup->wait_until(limits.deadline_ms);
-    (void)co_await std::move(waiting);
-  }
-}
 
 bool is_replica(const FetchRequest& request, int16_t version) {
   const BrokerId id =
@@ -175,14 +82,6 @@ FetchResponse::PartitionData partition_data(const RequestContext& context,
   }
   data.records = std::move(result.records);
   return data;
-}
-
-// Whether an incremental answer must name this partition.
-bool has_news(const FetchTarget& target, const FetchResult& result) {
-  return result.error != ErrorCode::NONE || result.records.size() != 0 || !target.told ||
-         target.told_high_watermark != result.high_watermark ||
-         target.told_last_stable_offset != result.last_stable_offset ||
-         target.told_log_start_offset != result.log_start_offset;
 }
 
 // A partition that is named again is asked for once, in its first place, as it was named last.
@@ -285,6 +184,7 @@ io::Task<Opened> open_session(RequestContext& context, const FetchRequest& reque
     opened.incremental = true;
   }
   if (opened.session) {
+    opened.session->follow(context.core.executor);
     for (const auto& topic : request.topics) {
       for (const auto& partition : topic.partitions)
         opened.session->add(target_of(topic, partition));
@@ -306,25 +206,31 @@ io::Task<Opened> open_session(RequestContext& context, const FetchRequest& reque
 }
 
 void answer_session(const RequestContext& context, FetchResponse& response, Opened& opened,
-                    std::vector<FetchResult>& results, log::Isolation isolation) {
+                    std::vector<FetchLook>& looks, log::Isolation isolation) {
   FetchSession& session = *opened.session;
   response.session_id = session.id();
-  std::vector<std::list<FetchTarget>::iterator> with_data;
-  auto at = session.targets().begin();
-  for (FetchResult& result : results) {
-    FetchTarget& target = *at;
-    if (!opened.incremental || has_news(target, result)) {
-      if (result.records.size() != 0) with_data.push_back(at);
-      target.told = result.error == ErrorCode::NONE;
-      target.told_high_watermark = result.high_watermark;
-      target.told_last_stable_offset = result.last_stable_offset;
-      target.told_log_start_offset = result.log_start_offset;
-      topic_entry(response, target)
-          .partitions.push_back(partition_data(context, target, result, isolation));
+  std::vector<FetchTarget*> with_data;
+  for (FetchLook& look : looks) {
+    FetchTarget& target = *look.target;
+    FetchResult& result = look.result;
+    const bool answers = !opened.incremental || has_news(look);
+    if (result.records.size() != 0) {
+      with_data.push_back(&target);
+    } else if (comes_again(look)) {
+      session.look_again(target);
     }
-    ++at;
+    if (!answers) continue;
+    target.told = result.error == ErrorCode::NONE;
+    target.told_high_watermark = result.high_watermark;
+    target.told_last_stable_offset = result.last_stable_offset;
+    target.told_log_start_offset = result.log_start_offset;
+    topic_entry(response, target)
+        .partitions.push_back(partition_data(context, target, result, isolation));
   }
-  for (const auto moved : with_data) session.move_to_end(moved);
+  for (FetchTarget* target : with_data) {
+    session.move_to_end(*target);
+    session.look_again(*target);
+  }
 }
 
 // An empty answer. A session goes on as it was; one that was to begin does not (KIP-219).
@@ -353,39 +259,44 @@ io::Task<FetchResponse> handle(RequestContext& context, FetchRequest request) {
     response.error_code = opened.error;
     co_return response;
   }
-  std::vector<FetchTarget> own;
-  std::vector<FetchTarget*> targets;
-  if (opened.session) {
-    for (FetchTarget& target : opened.session->targets()) targets.push_back(&target);
-  } else {
-    own = distinct_targets(request);
-    for (FetchTarget& target : own) targets.push_back(&target);
-  }
   const int32_t fetch_max_bytes = context.services.metadata.broker_config().fetch_max_bytes;
   auto charging = fetch_charge(context);
   quota::Charge charge = co_await std::move(charging);
   const auto max_bytes = static_cast<int32_t>(
       std::min<int64_t>(std::min(request.max_bytes, fetch_max_bytes), charge.most()));
   // What the limit never lets through is not waited for.
-  const Limits limits{max_bytes, std::min(request.min_bytes, max_bytes),
-                      context.core.clock.now().steady_ms + std::max(request.max_wait_ms, 0),
-                      static_cast<log::Isolation>(request.isolation_level == 1),
-                      is_replica(request, context.api_version)};
-  auto polling = poll(context, targets, limits);
-  std::vector<FetchResult> results = co_await std::move(polling);
-  if (is_throttled(context, charge, results, response)) {
+  const FetchLimits limits{max_bytes, std::min(request.min_bytes, max_bytes),
+                           context.core.clock.now().steady_ms + std::max(request.max_wait_ms, 0),
+                           static_cast<log::Isolation>(request.isolation_level == 1),
+                           is_replica(request, context.api_version)};
+  std::vector<FetchTarget> own;
+  std::vector<FetchLook> looks;
+  if (opened.session) {
+    const size_t portion = opened.incremental ? kFetchPortion : opened.session->size();
+    auto polling = poll_session(context, *opened.session, limits, portion);
+    looks = co_await std::move(polling);
+  } else {
+    own = distinct_targets(request);
+    auto polling = poll_all(context, &own, limits);
+    looks = co_await std::move(polling);
+  }
+  if (is_throttled(context, charge, looks, response)) {
+    if (opened.session) {
+      for (const FetchLook& look : looks) opened.session->look_again(*look.target);
+    }
     auto answering = answer_nothing(context, response, std::move(opened));
     co_await std::move(answering);
     co_return response;
   }
   if (!opened.session) {
-    for (size_t i = 0; i < targets.size(); ++i) {
-      topic_entry(response, *targets[i])
-          .partitions.push_back(partition_data(context, *targets[i], results[i], limits.isolation));
+    for (FetchLook& look : looks) {
+      topic_entry(response, *look.target)
+          .partitions.push_back(
+              partition_data(context, *look.target, look.result, limits.isolation));
     }
     co_return response;
   }
-  answer_session(context, response, opened, results, limits.isolation);
+  answer_session(context, response, opened, looks, limits.isolation);
   const int32_t id = opened.session->id();
   auto putting = io::on(executor_of(context, id),
                         put_session_back(sessions_of(context, id), std::move(opened.session),

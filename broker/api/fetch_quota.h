@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/api/fetch_reading.h"
+#include "broker/api/fetch_polling.h"
 #include "broker/api/throttling.h"
 #include "protocol/generated/fetch_response.h"
 
@@ -22,11 +22,11 @@ inline io::Task<quota::Charge> fetch_charge(RequestContext& context) {
 
 // Whether the client has had too much: then it gets nothing of this now.
 inline bool is_throttled(RequestContext& context, quota::Charge& charge,
-                         const std::vector<FetchResult>& results,
+                         const std::vector<FetchLook>& looks,
                          protocol::FetchResponse& response) {
   if (!charge.limited()) return false;
   int64_t bytes = 0;
-  for (const FetchResult& result : results) bytes += static_cast<int64_t>(result.records.size());
+  for (const FetchLook& look : looks) bytes += static_cast<int64_t>(look.result.records.size());
   const int64_t now_ms = context.core.clock.now().steady_ms;
   charge.record(now_ms, bytes);
   const int32_t wait_ms = charge.throttle_ms(now_ms);

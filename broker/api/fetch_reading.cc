@@ -43,7 +43,7 @@ io::Task<std::vector<FetchResult>> Reading::operator()(std::vector<Read> reads) 
     if (result.error == ErrorCode::NOT_LEADER_OR_FOLLOWER)
       result.leader_epoch = partition->leader_epoch();
     if (result.error != ErrorCode::NONE) continue;
-    if (read.wakeup) partition->on_advance().subscribe(read.wakeup);
+    if (read.watch) partition->on_advance().subscribe(read.watch);
     const bool diverges = find_divergence(*partition, read, result);
     if (result.error != ErrorCode::NONE) continue;
     if (diverges) read.spec.max_bytes = 0;

@@ -27,7 +27,7 @@ struct Read {
   int32_t current_leader_epoch = -1;  // negative: not given
   int32_t last_fetched_epoch = -1;    // likewise
   log::ReadSpec spec;
-  std::shared_ptr<io::Wakeup> wakeup;  // subscribed before reading; null: nobody will wait
+  std::shared_ptr<io::Subscriber> watch;  // subscribed before reading; null: nobody will wait
 };
 
 // On the partitions' core; the results are in the order of the reads.

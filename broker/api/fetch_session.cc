@@ -1,5 +1,6 @@
 #include "broker/api/fetch_session.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ackord::api {
@@ -14,12 +15,21 @@ FetchSession::Key FetchSession::key_of(const TopicName& topic, const Uuid& topic
   return by_id_ ? Key{TopicName(), topic_id, partition} : Key{topic, Uuid(), partition};
 }
 
+void FetchSession::follow(io::Executor& home) {
+  if (home_ == &home) return;
+  home_ = &home;
+  ready_ = std::make_shared<io::ReadySet<FetchTarget*>>(home);
+  for (FetchTarget& target : targets_) ready_->add(&target);
+}
+
 void FetchSession::add(FetchTarget target) {
   Key key = key_of(target.topic, target.topic_id, target.partition);
   const auto known = index_.find(key);
   if (known == index_.end()) {
+    target.turn = ++last_turn_;
     targets_.push_back(std::move(target));
     index_.emplace(std::move(key), std::prev(targets_.end()));
+    ready_->add(&targets_.back());
     return;
   }
   FetchTarget& old = *known->second;
@@ -27,14 +37,34 @@ void FetchSession::add(FetchTarget target) {
   target.told_last_stable_offset = old.told_last_stable_offset;
   target.told_log_start_offset = old.told_log_start_offset;
   target.told = old.told;
+  target.turn = old.turn;
   old = std::move(target);
+  ready_->put_back(&old);
 }
 
 void FetchSession::forget(const TopicName& topic, const Uuid& topic_id, int32_t partition) {
   const auto known = index_.find(key_of(topic, topic_id, partition));
   if (known == index_.end()) return;
+  ready_->remove(&*known->second);
   targets_.erase(known->second);
   index_.erase(known);
+}
+
+void FetchSession::look_as(View view) {
+  if (view == std::exchange(view_, view)) return;
+  for (FetchTarget& target : targets_) ready_->put_back(&target);
+}
+
+std::vector<FetchTarget*> FetchSession::take_ready(size_t most) {
+  std::vector<FetchTarget*> taken;
+  while (taken.size() < most) {
+    const auto target = ready_->take();
+    if (!target) break;
+    taken.push_back(*target);
+  }
+  std::sort(taken.begin(), taken.end(),
+            [](const FetchTarget* a, const FetchTarget* b) { return a->turn < b->turn; });
+  return taken;
 }
 
 std::unique_ptr<FetchSession> FetchSessions::create(bool by_id, uint64_t random, int64_t now_ms) {

@@ -1,10 +1,12 @@
 // Fetch sessions (KIP-227): what a consumer fetches, remembered, so that requests and answers carry
-// only changes.
+// only changes, and so that a fetch costs what there is to fetch, not what the session has: it looks
+// at the partitions that are *ready*, those that are new or asked for anew, about which a signal came,
+// or that come again anyhow (they have more records, or an error).
 //
 // Ownership: FetchSessions holds the sessions of one core; a session belongs to the core that its
 // id names (id % cores). A request takes its session out, works on it, and puts it back: nobody
 // else can use it meanwhile. Errors: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,
-// FETCH_SESSION_TOPIC_ID_ERROR, all top level. Pure: time and random numbers come in.
+// FETCH_SESSION_TOPIC_ID_ERROR, all top level. Time and random numbers come in.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/io/ready_set.h"
+#include "broker/log/types.h"
 #include "protocol/types/ids.h"
 #include "protocol/types/result.h"
 
@@ -32,6 +36,7 @@ struct FetchTarget {
   Offset told_last_stable_offset = -1;
   Offset told_log_start_offset = -1;
   bool told = false;
+  uint64_t turn = 0;  // fetch order: the lowest first
 };
 
 class FetchSession {
@@ -44,15 +49,33 @@ class FetchSession {
   bool by_id() const { return by_id_; }
   void advance_epoch() { epoch_ = epoch_ == INT32_MAX ? 1 : epoch_ + 1; }
 
-  // In fetch order. Adding one that is there updates it in place.
+  // `home` is the core that uses it from now on. First of all of a request: another connection may
+  // have another core, and begins with all targets ready.
+  void follow(io::Executor& home);
+
+  // In the order in which they came. Adding one that is there updates it in place.
   std::list<FetchTarget>& targets() { return targets_; }
   void add(FetchTarget target);
   void forget(const TopicName& topic, const Uuid& topic_id, int32_t partition);
-  // To the end of the order, so that partitions with much data do not starve the others.
-  void move_to_end(std::list<FetchTarget>::iterator at) {
-    targets_.splice(targets_.end(), targets_, at);
-  }
+  // To the end of the fetch order, so that partitions with much data do not starve the others.
+  void move_to_end(FetchTarget& target) { target.turn = ++last_turn_; }
   size_t size() const { return targets_.size(); }
+
+  // What decides, beside the target itself, what is read of it. A change makes all ready.
+  struct View {
+    log::Isolation isolation = log::Isolation::kReadUncommitted;
+    bool from_replica = false;
+    friend bool operator==(const View&, const View&) = default;
+  };
+  void look_as(View view);
+  // At most so many that are ready, in fetch order; they are not ready any more.
+  std::vector<FetchTarget*> take_ready(size_t most);
+  // Woken, it makes the target ready. Subscribed before looking.
+  std::shared_ptr<io::Subscriber> watch(FetchTarget& target) { return ready_->watch(&target); }
+  // It is ready again, whatever happens.
+  void look_again(FetchTarget& target) { ready_->put_back(&target); }
+  // Notified when a target becomes ready by a signal.
+  io::Signal& news() { return ready_->news(); }
 
  private:
   struct Key {
@@ -72,8 +95,12 @@ class FetchSession {
   int32_t id_;
   int32_t epoch_ = 1;
   bool by_id_;
+  uint64_t last_turn_ = 0;
   std::list<FetchTarget> targets_;
   std::unordered_map<Key, std::list<FetchTarget>::iterator, KeyHash> index_;
+  View view_;
+  io::Executor* home_ = nullptr;
+  std::shared_ptr<io::ReadySet<FetchTarget*>> ready_;
 };
 
 class FetchSessions {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/test_executor.h"
+
 namespace ackord::api {
 namespace {
 
@@ -13,26 +15,87 @@ FetchTarget target(const char* topic, int32_t partition, Offset offset = 0) {
   return out;
 }
 
-std::vector<int32_t> order(FetchSession& session) {
-  std::vector<int32_t> out;
-  for (const FetchTarget& one : session.targets()) out.push_back(one.partition);
-  return out;
+class FetchSessionTest : public ::testing::Test {
+ protected:
+  FetchSessionTest() {
+    session_.follow(core_.executor);
+    for (const int32_t partition : {0, 1, 2}) session_.add(target("t", partition));
+  }
+  FetchTarget& at(int32_t partition) {
+    for (FetchTarget& one : session_.targets()) {
+      if (one.partition == partition) return one;
+    }
+    throw std::out_of_range("no such partition");
+  }
+  std::vector<int32_t> ready(size_t most = 100) {
+    std::vector<int32_t> out;
+    for (const FetchTarget* one : session_.take_ready(most)) out.push_back(one->partition);
+    return out;
+  }
+  using Order = std::vector<int32_t>;
+
+  test::TestCore core_;
+  FetchSession session_{1, false};
+};
+
+TEST_F(FetchSessionTest, AddsUpdatesForgetsAndRotates) {
+  EXPECT_EQ(ready(), (Order{0, 1, 2}));
+  at(0).told = true;
+  session_.add(target("t", 0, 50));
+  EXPECT_EQ(at(0).fetch_offset, 50);
+  EXPECT_TRUE(at(0).told);
+  session_.move_to_end(at(0));
+  session_.look_again(at(1));
+  EXPECT_EQ(ready(), (Order{1, 0})) << "what is asked for anew is looked at";
+  session_.forget(TopicName("t"), Uuid(), 2);
+  EXPECT_EQ(session_.size(), 2u);
+  session_.look_again(at(0));
+  session_.look_again(at(1));
+  EXPECT_EQ(ready(), (Order{1, 0})) << "an update keeps the place";
 }
 
-TEST(FetchSession, AddsUpdatesForgetsAndRotates) {
-  FetchSession session(1, false);
-  for (const int32_t partition : {0, 1, 2}) session.add(target("t", partition));
-  session.targets().front().told = true;
-  session.add(target("t", 0, 50));
-  EXPECT_EQ(order(session), (std::vector{0, 1, 2}));
-  EXPECT_EQ(session.targets().front().fetch_offset, 50);
-  EXPECT_TRUE(session.targets().front().told);
-  session.move_to_end(session.targets().begin());
-  EXPECT_EQ(order(session), (std::vector{1, 2, 0}));
-  session.forget(TopicName("t"), Uuid(), 2);
-  EXPECT_EQ(order(session), (std::vector{1, 0}));
-  session.add(target("t", 1, 9));
-  EXPECT_EQ(session.targets().front().fetch_offset, 9);
+TEST_F(FetchSessionTest, WhatWasLookedAtComesBackByItsSignalAlone) {
+  io::Signal signal;
+  EXPECT_EQ(ready(), (Order{0, 1, 2}));
+  signal.subscribe(session_.watch(at(1)));
+  EXPECT_EQ(ready(), Order());
+  core_.executor.inside([&] { signal.notify(); });
+  EXPECT_EQ(ready(), Order{1});
+}
+
+TEST_F(FetchSessionTest, AForgottenPartitionIsNotLookedAt) {
+  io::Signal signal;
+  signal.subscribe(session_.watch(at(1)));
+  session_.forget(TopicName("t"), Uuid(), 1);
+  core_.executor.inside([&] { signal.notify(); });
+  EXPECT_EQ(ready(), (Order{0, 2}));
+}
+
+TEST_F(FetchSessionTest, PortionsTakeTurns) {
+  EXPECT_EQ(ready(2), (Order{0, 1}));
+  session_.look_again(at(1));
+  session_.look_again(at(0));
+  EXPECT_EQ(ready(2), (Order{1, 2}));
+  EXPECT_EQ(ready(2), Order{0});
+}
+
+TEST_F(FetchSessionTest, AnotherViewLooksAtAll) {
+  EXPECT_EQ(ready(), (Order{0, 1, 2}));
+  session_.look_as({log::Isolation::kReadUncommitted, false});
+  EXPECT_EQ(ready(), Order());
+  session_.look_as({log::Isolation::kReadCommitted, false});
+  EXPECT_EQ(ready(), (Order{0, 1, 2}));
+  session_.look_as({log::Isolation::kReadCommitted, true});
+  EXPECT_EQ(ready(), (Order{0, 1, 2}));
+}
+
+TEST_F(FetchSessionTest, AnotherCoreLooksAtAll) {
+  EXPECT_EQ(ready(), (Order{0, 1, 2}));
+  session_.follow(core_.executor);
+  EXPECT_EQ(ready(), Order());
+  test::TestCore other;
+  session_.follow(other.executor);
+  EXPECT_EQ(ready(), (Order{0, 1, 2}));
 }
 
 TEST(FetchSessions, EpochsAndErrors) {
