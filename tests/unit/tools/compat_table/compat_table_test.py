@@ -56,6 +56,24 @@ class CompatTable(unittest.TestCase):
         one = suite("client one 1", "passed metadata")
         self.assertIn("| not run |", compat_table.table({"one": one}, {}))
 
+    def test_clients_that_are_not_run_keep_their_columns(self):
+        kafka = {"a": suite("client a 1", "passed metadata", "passed zebra"), "b": suite("client @b/c 1", "passed metadata"),
+                 "d": suite("client d 1", "passed txn.abort", "passed produce.nulls")}
+        ackord = kafka | {"d": suite("client d 1", "passed txn.abort", "failed produce.nulls: gone")}
+        old = compat_table.table(kafka, ackord)
+        self.assertEqual(compat_table.table({}, {}, old), old)
+        self.assertEqual(compat_table.table({"b": kafka["b"]}, ackord, old), old)
+        newer = suite("client @b/c 2", "passed metadata", "passed share.consume")
+        text = compat_table.table({"b": newer}, {"b": newer}, old)
+        self.assertEqual(text.splitlines()[0], "| feature | | a 1 | @b/c 2 | d 1 |")
+        self.assertIn("| `share.consume` | share consumer | – | ✓ | – |", text)
+        self.assertIn("| `zebra` |  | ✓ | – | – |", text)
+        self.assertIn("| checks that pass | | 2 of 2 | 2 of 2 | 1 of 2 |", text)
+        self.assertIn("- d 1, `produce.nulls`: gone", text)
+        fixed = compat_table.table({"d": kafka["d"]}, kafka, old)
+        self.assertNotIn("gone", fixed)
+        self.assertNotIn("1 of 2", fixed)
+
     def test_the_table_goes_between_the_marks(self):
         with tempfile.TemporaryDirectory() as directory:
             document = pathlib.Path(directory) / "x.md"
