@@ -42,6 +42,19 @@ class CostGrowth(unittest.TestCase):
         self.assertEqual([row["size"] for row in read], ["1", "10"])
         self.assertEqual(read[0]["cpu_us_per_record"], "0.3333")
 
+    def test_what_was_not_measured_stays_recorded(self):
+        old = rows((1, 1.0, 1), dimension="log") + rows((1, 5.0, 1))
+        cost_growth.add_rises(old)
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "out.csv"
+            self.assertEqual(cost_growth.read_csv(path), [])
+            cost_growth.write_csv(path, old)
+            recorded = cost_growth.read_csv(path)
+        self.assertEqual(recorded, old)
+        now = rows((1, 2.0, 1))
+        self.assertEqual([(row["dimension"], row["cpu_us_per_record"])
+                          for row in cost_growth.with_recorded(now, recorded)], [("partitions", 2.0), ("log", 1.0)])
+
     def test_the_table_says_the_highest_rise_and_the_constant(self):
         measured = rows((1, 1.0, 1), (1000, 1.25, 4)) + rows((1, 2.0, 1), (1000, 1.0, 4), work="share")
         cost_growth.add_rises(measured)
