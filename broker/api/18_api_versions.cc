@@ -9,6 +9,7 @@
 
 #include "broker/api/dispatch.h"
 #include "broker/api/handlers.h"
+#include "broker/api/sasl_gate.h"
 #include "broker/metadata/features.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/api_versions_request.h"
@@ -68,6 +69,13 @@ io::Task<ApiVersionsResponse> handle(RequestContext& context, ApiVersionsRequest
   ApiVersionsResponse response;
   response.error_code = check(context, request);
   if (response.error_code != ErrorCode::NONE) co_return response;
+  if (Client& client = *context.client; client.sasl != nullptr) {
+    response.error_code = client.sasl->versions_told();
+    if (client.sasl->failed()) {
+      context.last_after_ms = login_failed(client, "out of order", context.core.clock.now());
+      co_return response;
+    }
+  }
   if (context.api_version >= kFirstWithSoftware) {
     context.client->software_name = request.client_software_name.str();
     context.client->software_version = request.client_software_version.str();

@@ -107,6 +107,11 @@ io::Task<Answer> serve(Services& services, Serving serving) {
   answer.kind = Answer::Kind::kNothing;
   if (context.no_response) co_return answer;
   answer.kind = Answer::Kind::kSend;
+  if (context.last_after_ms) {
+    auto holding = hold_back(context.client, context.core, *context.last_after_ms);
+    co_await std::move(holding);
+    answer.kind = Answer::Kind::kSendAndClose;
+  }
   protocol::Writer out =
       open_response(serving.header, serving.header.version >= Response::kFlexibleFrom);
   response.encode(out, serving.header.version);
@@ -157,6 +162,14 @@ std::vector<ServedApi> served_apis(const metadata::BrokerConfig& config) {
 }
 
 io::Task<Answer> Dispatch::handle(Call call) {
+  if (security::uses_sasl(call.client->protocol)) {
+    const auto admission = gate_.admit(*call.client, call.payload);
+    if (admission != SaslGate::Admission::kServe) return gate_.answer(admission, std::move(call));
+  }
+  return dispatch(std::move(call));
+}
+
+io::Task<Answer> Dispatch::dispatch(Call call) {
   Header header;
   protocol::Reader reader(call.payload);
   header.key = reader.int16();

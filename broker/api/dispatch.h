@@ -2,7 +2,8 @@
 //
 // Errors: a frame whose header cannot be read, an API or a version that is not served (ApiVersions
 // apart), a body that does not decode: the connection is closed, nothing has happened, and at most
-// one line a second of each kind is logged. Threads: handle() on the connection's core.
+// one line a second of each kind is logged. On a listener that asks for SASL nothing but a login is
+// served before the login (sasl_gate.h). Threads: handle() on the connection's core.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "broker/api/handler.h"
+#include "broker/api/sasl_gate.h"
 #include "broker/base/complaint.h"
 #include "broker/metadata/configs.h"
 #include "protocol/wire/output_chain.h"
@@ -28,7 +30,7 @@ struct Call {
 };
 
 struct Answer {
-  enum class Kind { kSend, kNothing, kClose };
+  enum class Kind { kSend, kSendAndClose, kNothing, kClose };
   Kind kind = Kind::kClose;
   protocol::OutputChain bytes;  // response header and body, without the size prefix
   int32_t throttle_ms = 0;      // no further request of the connection starts before it is over
@@ -36,7 +38,9 @@ struct Answer {
 
 class Dispatch {
  public:
-  explicit Dispatch(Services services) : services_(services) {}
+  // `logins`: of the listeners that ask who their clients are. It outlives this.
+  explicit Dispatch(Services services, const security::SaslListeners& logins)
+      : services_(services), gate_(services_, logins) {}
 
   io::Task<Answer> handle(Call call);
   // The peer has gone: its share sessions end.
@@ -44,8 +48,10 @@ class Dispatch {
 
  private:
   int64_t now_ms() const;
+  io::Task<Answer> dispatch(Call call);
 
   Services services_;
+  SaslGate gate_;
   base::Complaint undecodable_;
   base::Complaint unknown_api_;
   base::Complaint unknown_version_;

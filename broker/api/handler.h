@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ class ShareService;
 namespace ackord::quota {
 class ClientQuotas;
 }
+namespace ackord::security {
+class SaslAuthentication;
+}
 
 namespace ackord::api {
 
@@ -63,14 +67,17 @@ struct Services {
 // One connection as handlers see it. Belongs to the connection's core.
 struct Client {
   uint64_t connection_id = 0;
-  std::string host;           // the peer's address, as "/127.0.0.1" in Kafka's member descriptions
-  uint16_t port = 0;          // the peer's
-  std::string listener;       // name of the listener it came in by
+  std::string host;      // the peer's address, as "/127.0.0.1" in Kafka's member descriptions
+  uint16_t port = 0;     // the peer's
+  std::string listener;  // name of the listener it came in by
   security::SecurityProtocol protocol = security::SecurityProtocol::kPlaintext;
   security::Principal principal;
   // Set at once where the listener asks for no SASL; until then only few APIs are served, and
   // frames are bounded closely.
   bool authenticated = true;
+  // How far its login has come. Null where the listener asks for no SASL; made with the first
+  // frame.
+  std::shared_ptr<security::SaslAuthentication> sasl;
   std::string software_name;  // from ApiVersions
   std::string software_version;
   // The peer has gone: long polls end, what was received still takes effect.
@@ -94,6 +101,8 @@ struct RequestContext {
   // Set by a handler instead of an answer: none is sent (acks=0), or the connection is closed.
   bool no_response = false;
   bool close_connection = false;
+  // Set beside an answer: it is held back for so long, then sent, then the connection is closed.
+  std::optional<int32_t> last_after_ms;
   // For how long the connection's next requests are to wait (throttling.h).
   int32_t throttle_ms = 0;
 };

@@ -44,7 +44,7 @@ metadata::MetadataSettings local_metadata_settings(metadata::BrokerConfig config
 }
 
 Assembly::Assembly(io::Environment& environment, AssemblySettings settings)
-    : environment_(environment) {
+    : environment_(environment), logins_(std::move(settings.logins)) {
   const int32_t slots = settings.metadata.broker.max_incremental_fetch_session_cache_slots;
   settings.metadata.log_directory = settings.log.directory;
   log_ = log::make_log_service(environment, std::move(settings.log));
@@ -59,9 +59,10 @@ Assembly::Assembly(io::Environment& environment, AssemblySettings settings)
   const auto cores = static_cast<int>(environment.cores.size());
   for (int core = 0; core < cores; ++core)
     fetch_sessions_.emplace_back(core, cores, (slots + cores - 1) / cores);
-  dispatch_ = std::make_unique<api::Dispatch>(api::Services{environment, *log_, *metadata_, *group_,
-                                                            *txn_, *share_, fetch_sessions_,
-                                                            *quotas_, *telemetry_});
+  dispatch_ = std::make_unique<api::Dispatch>(
+      api::Services{environment, *log_, *metadata_, *group_, *txn_, *share_, fetch_sessions_,
+                    *quotas_, *telemetry_},
+      logins_);
 }
 
 Assembly::~Assembly() = default;

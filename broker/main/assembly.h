@@ -19,6 +19,7 @@
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/quota/client_quotas.h"
+#include "broker/security/sasl_listener.h"
 #include "broker/share/share_service.h"
 #include "broker/txn/txn_service.h"
 
@@ -27,6 +28,7 @@ namespace ackord::main {
 struct AssemblySettings {
   log::LogSettings log;
   metadata::MetadataSettings metadata;
+  security::SaslListeners logins;  // of the listeners that ask for SASL
 };
 
 // One listener PLAINTEXT at host:port, node id 1.
@@ -48,6 +50,7 @@ class Assembly {
   log::LogService& log() { return *log_; }
   metadata::MetadataService& metadata() { return *metadata_; }
   share::ShareService& share() { return *share_; }
+  const security::SaslListeners& logins() const { return logins_; }
 
  private:
   class ShareStates;
@@ -63,6 +66,7 @@ class Assembly {
   std::unique_ptr<quota::ClientQuotas> quotas_;
   std::unique_ptr<api::ClientTelemetry> telemetry_;
   std::vector<api::FetchSessions> fetch_sessions_;
+  security::SaslListeners logins_;
   std::unique_ptr<api::Dispatch> dispatch_;
 };
 

@@ -12,6 +12,8 @@
 #include "broker/base/assert.h"
 #include "broker/base/logging.h"
 #include "broker/io/posix/block_on.h"
+#include "broker/main/first_users.h"
+#include "broker/main/sasl_config.h"
 
 namespace ackord::main {
 namespace {
@@ -66,14 +68,15 @@ Broker::~Broker() {
   cores_.stop();
 }
 
-Result<std::unique_ptr<Broker>> Broker::start(const Config& config) {
+Result<std::unique_ptr<Broker>> Broker::start(const Config& config,
+                                              std::vector<metadata::ScramUpsertion> users) {
   const auto begin = std::chrono::steady_clock::now();
   std::unique_ptr<Broker> broker(new Broker(config));
   auto bound = broker->bind(config);
   if (bound.has_error()) return bound.error();
   bound = broker->bind_http(config);
   if (bound.has_error()) return bound.error();
-  auto loaded = broker->load(config);
+  auto loaded = broker->load(config, std::move(users));
   if (loaded.has_error()) return loaded.error();
   auto serving = broker->serve();
   if (serving.has_error()) return serving.error();
@@ -94,12 +97,16 @@ Result<std::unique_ptr<Broker>> Broker::start(const Config& config) {
 Result<void> Broker::bind(const Config& config) {
   auto configs = listener_configs(config);
   if (configs.has_error()) return configs.error();
+  auto logins = sasl_listeners(config, configs.value());
+  if (logins.has_error()) return logins.error();
+  logins_ = std::move(logins.value());
   for (ListenerConfig& one : configs.value()) {
     one.settings.descriptor_bound = descriptor_bound();
     auto listener = net::Listener::open(cores_, environment_, *sink_, one.settings);
     if (listener.has_error()) return listener.error();
     const uint16_t port = one.advertised.port != 0 ? one.advertised.port : listener.value()->port();
-    advertised_.push_back({one.advertised.name, one.advertised.host, port});
+    advertised_.push_back({one.advertised.name, one.advertised.host, port,
+                           static_cast<int16_t>(one.settings.protocol)});
     listeners_.push_back(std::move(listener.value()));
   }
   return {};
@@ -131,15 +138,18 @@ AssemblySettings Broker::assembly_settings(const Config& config) {
   settings.metadata.node_id = BrokerId(config.node_id());
   settings.metadata.rack = config.find("broker.rack");
   settings.metadata.listeners = advertised_;
+  settings.logins = std::move(logins_);
   settings.metadata.properties = config.given();
   settings.metadata.properties.emplace("node.id", std::to_string(config.node_id()));
   return settings;
 }
 
-Result<void> Broker::load(const Config& config) {
+Result<void> Broker::load(const Config& config, std::vector<metadata::ScramUpsertion> users) {
   assembly_ = std::make_unique<Assembly>(environment_, assembly_settings(config));
   cores_.start();
-  return io::block_on(cores_.at(0), assembly_->start());
+  auto started = io::block_on(cores_.at(0), assembly_->start());
+  if (started.has_error() || users.empty()) return started;
+  return io::block_on(cores_.at(0), add_first_users(assembly_->metadata(), std::move(users)));
 }
 
 Result<void> Broker::serve() {

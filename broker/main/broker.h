@@ -26,7 +26,9 @@ namespace ackord::main {
 class Broker {
  public:
   // Ends when clients are served. Errors carry the text for the operator.
-  static Result<std::unique_ptr<Broker>> start(const Config& config);
+  // `users`: of --add-scram (first_users.h).
+  static Result<std::unique_ptr<Broker>> start(const Config& config,
+                                               std::vector<metadata::ScramUpsertion> users);
   // Without stop(): as a crash, but for the memory.
   ~Broker();
   Broker(const Broker&) = delete;
@@ -43,7 +45,7 @@ class Broker {
   Result<void> bind(const Config& config);
   Result<void> bind_http(const Config& config);
   AssemblySettings assembly_settings(const Config& config);
-  Result<void> load(const Config& config);
+  Result<void> load(const Config& config, std::vector<metadata::ScramUpsertion> users);
   Result<void> serve();
 
   // In the order of construction; destroyed backwards, after the cores have stopped.
@@ -54,6 +56,7 @@ class Broker {
   std::unique_ptr<Assembly> assembly_;
   std::unique_ptr<DispatchSink> sink_;
   std::vector<metadata::AdvertisedListener> advertised_;
+  security::SaslListeners logins_;  // until they are loaded
   std::vector<std::unique_ptr<net::Listener>> listeners_;
   OperatorPages pages_;
   std::unique_ptr<http::HttpServer> http_;

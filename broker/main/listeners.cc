@@ -65,18 +65,17 @@ Result<std::map<std::string, std::string>> protocols(const Config& config) {
   return map;
 }
 
-Result<void> check_protocol(const std::map<std::string, std::string>& map,
-                            const std::string& name) {
+Result<security::SecurityProtocol> protocol_of(const std::map<std::string, std::string>& map,
+                                               const std::string& name) {
   const auto found = map.find(name);
   if (found == map.end()) {
     return refuse(
         fmt::format("listeners: listener.security.protocol.map has no protocol for {}", name));
   }
-  if (found->second != "PLAINTEXT") {
-    return refuse(
-        fmt::format("listeners: {} uses {}; only PLAINTEXT is served", name, found->second));
-  }
-  return {};
+  if (found->second == "PLAINTEXT") return security::SecurityProtocol::kPlaintext;
+  if (found->second == "SASL_PLAINTEXT") return security::SecurityProtocol::kSaslPlaintext;
+  return refuse(fmt::format("listeners: {} uses {}; only PLAINTEXT and SASL_PLAINTEXT are served",
+                            name, found->second));
 }
 
 net::ListenerSettings settings_of(const Config& config, const Endpoint& endpoint) {
@@ -171,9 +170,11 @@ Result<std::vector<ListenerConfig>> listener_configs(const Config& config) {
   for (const Endpoint& endpoint : listeners.value()) {
     if (std::find(controllers.begin(), controllers.end(), endpoint.name) != controllers.end())
       continue;
-    auto served = check_protocol(map.value(), endpoint.name);
-    if (served.has_error()) return served.error();
-    all.push_back({settings_of(config, endpoint), advertised_for(endpoint, advertised.value())});
+    auto protocol = protocol_of(map.value(), endpoint.name);
+    if (protocol.has_error()) return protocol.error();
+    net::ListenerSettings settings = settings_of(config, endpoint);
+    settings.protocol = protocol.value();
+    all.push_back({std::move(settings), advertised_for(endpoint, advertised.value())});
   }
   if (all.empty()) return refuse("listeners: none is left for clients");
   return all;

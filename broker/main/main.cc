@@ -13,12 +13,15 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/base/logging.h"
 #include "broker/main/broker.h"
 #include "broker/main/config.h"
+#include "broker/main/first_users.h"
 #include "broker/main/listeners.h"
+#include "broker/main/sasl_config.h"
 
 namespace ackord::main {
 namespace {
@@ -30,6 +33,7 @@ constexpr int kWasOffline = 3;
 struct Options {
   std::string file;
   std::vector<std::string> assignments;
+  std::vector<std::string> users;
   std::string cores;
   std::string log_level = "info";
   bool check_only = false;
@@ -63,6 +67,8 @@ Result<Config> read_config(const Options& options) {
   if (config.has_error()) return config;
   auto listeners = listener_configs(config.value());
   if (listeners.has_error()) return listeners.error();
+  auto logins = sasl_listeners(config.value(), listeners.value());
+  if (logins.has_error()) return logins.error();
   return config;
 }
 
@@ -74,7 +80,7 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int run(const Config& config) {
+int run(const Config& config, std::vector<metadata::ScramUpsertion> users) {
   sigset_t stops;
   sigemptyset(&stops);
   sigaddset(&stops, SIGTERM);
@@ -85,7 +91,7 @@ int run(const Config& config) {
   std::signal(SIGXFSZ, SIG_IGN);
   raise_descriptor_limit();
 
-  auto broker = Broker::start(config);
+  auto broker = Broker::start(config, std::move(users));
   if (broker.has_error()) return fail(kCannotStart, broker.error().message);
   int received = 0;
   sigwait(&stops, &received);
@@ -99,6 +105,10 @@ int start(int count, char** arguments) {
   CLI::App app("Ackord: a Kafka-compatible broker for exactly-once work queues");
   app.add_option("--config", options.file, "Kafka's server.properties");
   app.add_option("--set", options.assignments, "name=value, over the file; may be repeated")
+      ->take_all();
+  app.add_option("--add-scram", options.users,
+                 "A user to make before clients are served, unless there is one of the name: "
+                 "SCRAM-SHA-512=[name=alice,password=secret], or @FILE with such lines")
       ->take_all();
   app.add_option("--cores", options.cores, "How many threads serve; 0: one per processor");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn or error");
@@ -114,11 +124,13 @@ int start(int count, char** arguments) {
   }
   const auto config = read_config(options);
   if (config.has_error()) return fail(kBadConfiguration, config.error().message);
+  auto users = parse_first_users(options.users);
+  if (users.has_error()) return fail(kBadConfiguration, users.error().message);
   if (options.check_only) {
     fmt::print("the configuration is valid\n");
     return 0;
   }
-  return run(config.value());
+  return run(config.value(), std::move(users.value()));
 }
 
 }  // namespace

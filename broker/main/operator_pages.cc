@@ -13,6 +13,28 @@ constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 double seconds(int64_t ms) { return static_cast<double>(ms) / 1000; }
 
+void add_logins(base::MetricsPage& page, const security::SaslListeners& listeners) {
+  const auto count = [&page](const std::string& name, const std::string& help,
+                             const base::MetricsPage::Labels& labels, uint64_t value) {
+    page.counter(name, help, labels, static_cast<double>(value));
+  };
+  for (const auto& [name, listener] : listeners) {
+    for (const auto& mechanism : listener->mechanisms()) {
+      const base::MetricsPage::Labels labels{{"listener", name}, {"mechanism", mechanism->name}};
+      count("ackord_sasl_logins_total", "Logins that proved who it is.", labels,
+            mechanism->succeeded);
+      count("ackord_sasl_failed_logins_total", "Logins that proved nothing.", labels,
+            mechanism->failed);
+    }
+    const base::MetricsPage::Labels labels{{"listener", name}};
+    count("ackord_sasl_requests_out_of_order_total",
+          "Connections closed for asking something before or within a login.", labels,
+          listener->out_of_order);
+    count("ackord_sasl_expired_sessions_total",
+          "Connections closed for going on after their session's end.", labels, listener->expired);
+  }
+}
+
 }  // namespace
 
 void OperatorPages::handle(const std::string& target, http::HttpReply reply) {
@@ -46,6 +68,7 @@ io::Task<std::string> metrics_text(Assembly& assembly) {
   base::MetricsPage page;
   page.gauge("ackord_log_online", "1 while the log directory takes writes.", {},
              assembly.log().online() ? 1 : 0);
+  add_logins(page, assembly.logins());
   const auto topic_name = [&assembly](const Uuid& id) {
     const auto topic = assembly.metadata().image().topic(id);
     return topic ? topic->name.str() : id.to_string();

@@ -18,6 +18,15 @@ int16_t api_key_of(const std::byte* frame, size_t size) {
   return size < sizeof(int16_t) ? int16_t{-1} : protocol::load_big<int16_t>(frame);
 }
 
+bool is_sent(const api::Answer& answer) {
+  return answer.kind == api::Answer::Kind::kSend || answer.kind == api::Answer::Kind::kSendAndClose;
+}
+
+bool closes(const api::Answer& answer) {
+  return answer.kind == api::Answer::Kind::kClose ||
+         answer.kind == api::Answer::Kind::kSendAndClose;
+}
+
 }  // namespace
 
 struct Connection::ParkWorker {
@@ -271,7 +280,7 @@ void Connection::finish(uint64_t sequence, api::Answer answer) {
   done.size += in_memory;
   unanswered_bytes_ += in_memory;
   touch();  // From now on it is the peer's turn.
-  if (done.answer.kind == api::Answer::Kind::kClose) {
+  if (closes(done.answer)) {
     // What was not started comes after the close: it has not been received.
     while (first_ + slots_.size() > next_) {
       unanswered_bytes_ -= slots_.back().size;
@@ -290,8 +299,8 @@ size_t Connection::collect_answers(AnswerWriter& writer, bool& close) {
   size_t count = 0;
   while (count < slots_.size() && slots_[count].done && !close) {
     const Slot& slot = slots_[count++];
-    close = slot.answer.kind == api::Answer::Kind::kClose;
-    if (slot.answer.kind == api::Answer::Kind::kSend) writer.add(slot.prefix, slot.answer.bytes);
+    close = closes(slot.answer);
+    if (is_sent(slot.answer)) writer.add(slot.prefix, slot.answer.bytes);
   }
   return count;
 }

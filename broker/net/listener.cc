@@ -87,6 +87,8 @@ class Listener::Room {
     client->host = "/" + accepted.address;
     client->port = accepted.port;
     client->listener = settings_.name;
+    client->protocol = settings_.protocol;
+    client->authenticated = !security::uses_sasl(settings_.protocol);
     auto stream =
         std::make_unique<TcpStream>(asio_.context(), accepted.descriptor.release(), accepted.ipv6);
     auto connection = std::make_shared<Connection>(place_, std::move(stream), std::move(client));

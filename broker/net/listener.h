@@ -14,12 +14,14 @@
 #include "broker/io/posix/asio_core.h"
 #include "broker/net/connection.h"
 #include "broker/net/request_sink.h"
+#include "broker/security/security_protocol.h"
 #include "protocol/types/result.h"
 
 namespace ackord::net {
 
 struct ListenerSettings {
   std::string name = "PLAINTEXT";
+  security::SecurityProtocol protocol = security::SecurityProtocol::kPlaintext;
   std::string host;                     // empty: all addresses, IPv4 and IPv6
   uint16_t port = 0;                    // 0: any free one
   int backlog = 1024;                   // socket.listen.backlog.size, where it is set

@@ -6,6 +6,7 @@
 #include <boost/asio.hpp>
 
 #include "tests/integration/support/broker_process.h"
+#include "tests/integration/support/http_get.h"
 #include "tests/integration/support/share_member.h"
 
 namespace ackord::integration {
@@ -15,26 +16,12 @@ using boost::asio::ip::tcp;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// The whole answer; empty when there is none.
-std::string get(uint16_t port, const std::string& target) {
-  boost::asio::io_context context;
-  tcp::socket socket(context);
-  boost::system::error_code failure;
-  std::string answer;
-  socket.connect({boost::asio::ip::make_address("127.0.0.1"), port}, failure);
-  if (failure) return answer;
-  const std::string request = "GET " + target + " HTTP/1.0\r\n\r\n";
-  boost::asio::write(socket, boost::asio::buffer(request), failure);
-  boost::asio::read(socket, boost::asio::dynamic_buffer(answer), failure);
-  return answer;
-}
-
 TEST(OperatorPages, ShowHealthAndShareGroups) {
   const uint16_t http = free_port();
   BrokerProcess broker({{"http.listener", "127.0.0.1:" + std::to_string(http)}});
-  EXPECT_THAT(get(http, "/healthz"), StartsWith("HTTP/1.1 200 "));
-  EXPECT_THAT(get(http, "/readyz"), StartsWith("HTTP/1.1 200 "));
-  EXPECT_THAT(get(http, "/"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(http_get(http, "/healthz"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(http_get(http, "/readyz"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(http_get(http, "/"), StartsWith("HTTP/1.1 404 "));
 
   RawClient client(broker.port());
   const Topic topic = create_topic(client, "work");
@@ -45,7 +32,7 @@ TEST(OperatorPages, ShowHealthAndShareGroups) {
   member.acquire(topic, 0, 10);
   ASSERT_EQ(member.acknowledge(topic, 0, 0, 3, kAccept), ErrorCode::NONE);
   ASSERT_EQ(member.acknowledge(topic, 0, 6, 7, kReject), ErrorCode::NONE);
-  const std::string metrics = get(http, "/metrics");
+  const std::string metrics = http_get(http, "/metrics");
   EXPECT_THAT(metrics, HasSubstr("\nackord_log_online 1\n"));
   EXPECT_THAT(metrics,
               HasSubstr("\nackord_share_lag{group=\"g\",topic=\"work\",partition=\"0\"} 4\n"));
@@ -56,7 +43,7 @@ TEST(OperatorPages, ShowHealthAndShareGroups) {
               HasSubstr("records archived group=g partition=work-0 offsets=6-7 reason=rejected "
                         "delivery-count=1 dead-letter=false"));
   EXPECT_EQ(broker.stop(), 0);
-  EXPECT_EQ(get(http, "/healthz"), "");
+  EXPECT_EQ(http_get(http, "/healthz"), "");
 }
 
 TEST(OperatorPages, ATakenAddressStopsTheStartOnlyWhenItWasGiven) {

@@ -220,6 +220,7 @@ std::vector<std::string> BrokerProcess::arguments() const {
     arguments.push_back("--set");
     arguments.push_back(name + "=" + value);
   }
+  arguments.insert(arguments.end(), surroundings_.arguments.begin(), surroundings_.arguments.end());
   return arguments;
 }
 

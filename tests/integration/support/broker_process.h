@@ -50,6 +50,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 struct Surroundings {
   std::vector<ProxiedListener> proxied;
   Environment environment;
+  std::vector<std::string> arguments;  // of the command line, besides the settings
 };
 
 // One child of this program. It alone calls kill(2), whose negative numbers name groups of

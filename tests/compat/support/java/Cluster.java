@@ -1,9 +1,15 @@
+import java.io.IOException;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +34,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 /** The broker under test: clients for it, and topics and groups of a check's own. Settings are names and values. */
 final class Cluster implements AutoCloseable {
   static final Duration POLL = Duration.ofMillis(100);
+  /** What every client needs, as to log in: from the properties file that the environment names, if it does. */
+  private static final Map<String, String> COMMON = common();
 
   final String bootstrap;
   final Admin admin;
@@ -40,6 +48,20 @@ final class Cluster implements AutoCloseable {
   @Override
   public void close() {
     admin.close();
+  }
+
+  private static Map<String, String> common() {
+    Map<String, String> settings = new HashMap<>();
+    String file = System.getenv("ACKORD_TEST_CLIENT_CONFIG");
+    if (file == null) return settings;
+    Properties properties = new Properties();
+    try (Reader reader = Files.newBufferedReader(Path.of(file))) {
+      properties.load(reader);
+    } catch (IOException error) {
+      throw new UncheckedIOException(error);
+    }
+    for (String name : properties.stringPropertyNames()) settings.put(name, properties.getProperty(name));
+    return settings;
   }
 
   static String fresh(String prefix) {
@@ -55,7 +77,8 @@ final class Cluster implements AutoCloseable {
   }
 
   Map<String, Object> settings(String... more) {
-    Map<String, Object> settings = new HashMap<>(Map.of("bootstrap.servers", bootstrap));
+    Map<String, Object> settings = new HashMap<>(COMMON);
+    settings.put("bootstrap.servers", bootstrap);
     for (int i = 0; i < more.length; i += 2) settings.put(more[i], more[i + 1]);
     return settings;
   }

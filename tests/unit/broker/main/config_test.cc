@@ -190,7 +190,8 @@ TEST(Listeners, Advertised) {
 TEST(Listeners, Refusals) {
   EXPECT_THAT(listener_refusal("listeners=PLAINTEXT://:1,PLAINTEXT://:2"),
               HasSubstr("PLAINTEXT comes twice"));
-  EXPECT_THAT(listener_refusal("listeners=SSL://:1"), HasSubstr("only PLAINTEXT is served"));
+  EXPECT_THAT(listener_refusal("listeners=SSL://:1"),
+              HasSubstr("only PLAINTEXT and SASL_PLAINTEXT are served"));
   EXPECT_THAT(listener_refusal("listeners=B://:1"), HasSubstr("no protocol for B"));
   EXPECT_THAT(listener_refusal("listeners=PLAINTEXT:1"), HasSubstr("listeners: PLAINTEXT:1"));
   EXPECT_THAT(listener_refusal("advertised.listeners=PLAINTEXT://0.0.0.0:1"), HasSubstr("0.0.0.0"));
