@@ -1,16 +1,17 @@
-// RenewDelegationToken (key 39), versions 1-2: over a listener without authentication nobody may
-// renew one (KIP-48).
+// RenewDelegationToken (key 39), versions 1-2: there is none (KIP-48).
+#include "broker/api/delegation_tokens.h"
 #include "broker/api/handlers.h"
 #include "protocol/generated/renew_delegation_token_request.h"
 #include "protocol/generated/renew_delegation_token_response.h"
 
 namespace ackord::api {
 
-io::Task<protocol::RenewDelegationTokenResponse> handle(RequestContext&,
+io::Task<protocol::RenewDelegationTokenResponse> handle(RequestContext& context,
                                                         protocol::RenewDelegationTokenRequest) {
   protocol::RenewDelegationTokenResponse response;
-  response.error_code = ErrorCode::DELEGATION_TOKEN_REQUEST_NOT_ALLOWED;
-  response.expiry_timestamp_ms = -1;
+  response.error_code = token_refusal(*context.client);
+  const bool disabled = response.error_code == ErrorCode::DELEGATION_TOKEN_AUTH_DISABLED;
+  response.expiry_timestamp_ms = disabled ? 0 : -1;
   co_return response;
 }
 

@@ -1,5 +1,5 @@
-// DescribeDelegationToken (key 41), versions 1-3: over a listener without authentication nobody may
-// see them (KIP-48).
+// DescribeDelegationToken (key 41), versions 1-3: there are none (KIP-48).
+#include "broker/api/delegation_tokens.h"
 #include "broker/api/handlers.h"
 #include "protocol/generated/describe_delegation_token_request.h"
 #include "protocol/generated/describe_delegation_token_response.h"
@@ -7,9 +7,9 @@
 namespace ackord::api {
 
 io::Task<protocol::DescribeDelegationTokenResponse> handle(
-    RequestContext&, protocol::DescribeDelegationTokenRequest) {
+    RequestContext& context, protocol::DescribeDelegationTokenRequest) {
   protocol::DescribeDelegationTokenResponse response;
-  response.error_code = ErrorCode::DELEGATION_TOKEN_REQUEST_NOT_ALLOWED;
+  response.error_code = token_refusal(*context.client);
   co_return response;
 }
 

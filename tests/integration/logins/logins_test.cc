@@ -12,6 +12,8 @@
 #include "protocol/generated/alter_user_scram_credentials_response.h"
 #include "protocol/generated/api_versions_request.h"
 #include "protocol/generated/api_versions_response.h"
+#include "protocol/generated/create_delegation_token_request.h"
+#include "protocol/generated/create_delegation_token_response.h"
 #include "protocol/generated/metadata_request.h"
 #include "protocol/generated/metadata_response.h"
 #include "protocol/generated/sasl_authenticate_request.h"
@@ -176,6 +178,22 @@ TEST_F(Logins, NothingIsServedBefore) {
   // The other listener asks nobody.
   Peer open(broker_->process().port());
   EXPECT_TRUE(open.is_served());
+}
+
+// As Kafka without delegation.token.secret.key.
+TEST_F(Logins, ThereAreNoDelegationTokens) {
+  const protocol::CreateDelegationTokenRequest request;
+  Peer open(broker_->process().port());
+  const auto anonymous = open.client.call<protocol::CreateDelegationTokenResponse>(request, 3);
+  EXPECT_EQ(anonymous.message.error_code, ErrorCode::DELEGATION_TOKEN_REQUEST_NOT_ALLOWED);
+  EXPECT_EQ(anonymous.message.max_timestamp_ms, -1);
+  Peer alice(broker_->port());
+  EXPECT_EQ(alice.log_in("alice", kPassword), ErrorCode::NONE);
+  const auto answer = alice.client.call<protocol::CreateDelegationTokenResponse>(request, 3);
+  EXPECT_EQ(answer.message.error_code, ErrorCode::DELEGATION_TOKEN_AUTH_DISABLED);
+  EXPECT_EQ(answer.message.principal_name, "alice");
+  EXPECT_EQ(answer.message.token_requester_principal_name, "alice");
+  EXPECT_EQ(answer.message.max_timestamp_ms, 0);
 }
 
 // The connection waits, the broker does not.
