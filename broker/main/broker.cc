@@ -14,6 +14,7 @@
 #include "broker/io/posix/block_on.h"
 #include "broker/main/first_users.h"
 #include "broker/main/sasl_config.h"
+#include "broker/metadata/address_limits.h"
 
 namespace ackord::main {
 namespace {
@@ -61,7 +62,8 @@ Broker::Broker(const Config& config)
       files_(kPoolThreads),
       environment_{cores_.cores(), files_, random_},
       sink_(std::make_unique<DispatchSink>()),
-      pages_(cores_.at(0)) {}
+      listeners_(config, environment_),
+      pages_(cores_.at(0), [this](base::MetricsPage& page) { listeners_.add_metrics(page); }) {}
 
 Broker::~Broker() {
   http_.reset();
@@ -83,7 +85,7 @@ Result<std::unique_ptr<Broker>> Broker::start(const Config& config,
 
   const auto elapsed = std::chrono::steady_clock::now() - begin;
   std::string addresses;
-  for (const auto& one : broker->advertised_) {
+  for (const auto& one : broker->listeners_.advertised()) {
     addresses +=
         fmt::format("{}{}://{}:{}", addresses.empty() ? "" : ",", one.name, one.host, one.port);
   }
@@ -100,16 +102,7 @@ Result<void> Broker::bind(const Config& config) {
   auto logins = sasl_listeners(config, configs.value());
   if (logins.has_error()) return logins.error();
   logins_ = std::move(logins.value());
-  for (ListenerConfig& one : configs.value()) {
-    one.settings.descriptor_bound = descriptor_bound();
-    auto listener = net::Listener::open(cores_, environment_, *sink_, one.settings);
-    if (listener.has_error()) return listener.error();
-    const uint16_t port = one.advertised.port != 0 ? one.advertised.port : listener.value()->port();
-    advertised_.push_back({one.advertised.name, one.advertised.host, port,
-                           static_cast<int16_t>(one.settings.protocol)});
-    listeners_.push_back(std::move(listener.value()));
-  }
-  return {};
+  return listeners_.open(cores_, *sink_, std::move(configs.value()), descriptor_bound());
 }
 
 Result<void> Broker::bind_http(const Config& config) {
@@ -137,7 +130,7 @@ AssemblySettings Broker::assembly_settings(const Config& config) {
   settings.metadata.broker = broker_config(config);
   settings.metadata.node_id = BrokerId(config.node_id());
   settings.metadata.rack = config.find("broker.rack");
-  settings.metadata.listeners = advertised_;
+  settings.metadata.listeners = listeners_.advertised();
   settings.logins = std::move(logins_);
   settings.metadata.properties = config.given();
   settings.metadata.properties.emplace("node.id", std::to_string(config.node_id()));
@@ -154,11 +147,13 @@ Result<void> Broker::load(const Config& config, std::vector<metadata::ScramUpser
 
 Result<void> Broker::serve() {
   sink_->connect(assembly_->dispatch());
-  for (auto& listener : listeners_) {
-    auto listening = listener->listen();
-    if (listening.has_error()) return listening;
-  }
-  for (auto& listener : listeners_) listener->accept();
+  listeners_.set_address_rate([this](const std::string& address) {
+    return metadata::find_address_limit(assembly_->metadata().image().quotas(),
+                                        metadata::kConnectionCreationRate, address);
+  });
+  auto listening = listeners_.listen();
+  if (listening.has_error()) return listening;
+  listeners_.accept();
   pages_.serving(*assembly_);
   return {};
 }
@@ -166,7 +161,7 @@ Result<void> Broker::serve() {
 bool Broker::stop() {
   base::log_info("stopping");
   pages_.stopping();
-  for (auto& listener : listeners_) io::block_on(cores_.at(0), listener->stop(kStopGraceMs));
+  io::block_on(cores_.at(0), listeners_.stop(kStopGraceMs));
   io::block_on(cores_.at(0), assembly_->stop());
   const bool online = assembly_->log().online();
   http_.reset();

@@ -16,9 +16,8 @@
 #include "broker/io/posix/system_random.h"
 #include "broker/main/assembly.h"
 #include "broker/main/config.h"
-#include "broker/main/listeners.h"
+#include "broker/main/listener_control.h"
 #include "broker/main/operator_pages.h"
-#include "broker/net/listener.h"
 #include "broker/net/request_sink.h"
 
 namespace ackord::main {
@@ -55,9 +54,8 @@ class Broker {
   io::Environment environment_;
   std::unique_ptr<Assembly> assembly_;
   std::unique_ptr<DispatchSink> sink_;
-  std::vector<metadata::AdvertisedListener> advertised_;
   security::SaslListeners logins_;  // until they are loaded
-  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  ListenerControl listeners_;
   OperatorPages pages_;
   std::unique_ptr<http::HttpServer> http_;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <limits>
 
@@ -112,6 +113,10 @@ Result<void> check_together(const Config& config) {
     return refuse("process.roles must contain broker: a controller alone is not served");
   }
   if (config.list("listeners").empty()) return refuse("listeners must not be empty");
+  const int64_t queued = config.number("queued.max.request.bytes");
+  if (queued > 0 && queued < config.number("socket.request.max.bytes")) {
+    return refuse("queued.max.request.bytes must be larger or equal to socket.request.max.bytes");
+  }
   if (config.list("group.consumer.assignors").empty())
     return refuse("group.consumer.assignors must not be empty");
   return {};
@@ -157,6 +162,22 @@ bool Config::flag(std::string_view name) const { return text(name) == "true"; }
 
 std::vector<std::string> Config::list(std::string_view name) const {
   return metadata::split_list(find(name).value_or(""));
+}
+
+std::optional<std::string> Config::find_only_for(std::string_view listener,
+                                                 std::string_view name) const {
+  std::string full = fmt::format("{}{}.{}", kListenerPrefix, listener, name);
+  std::transform(full.begin(), full.end(), full.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto found = given_.find(full);
+  if (found == given_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::string> Config::find_for(std::string_view listener,
+                                            std::string_view name) const {
+  auto own = find_only_for(listener, name);
+  return own ? own : find(name);
 }
 
 int32_t Config::node_id() const {

@@ -34,6 +34,10 @@ class Config {
   bool flag(std::string_view name) const;
   // Empty when there is no value.
   std::vector<std::string> list(std::string_view name) const;
+  // The same for one listener: listener.name.<listener>.<name> comes before <name>.
+  std::optional<std::string> find_for(std::string_view listener, std::string_view name) const;
+  // What listener.name.<listener>.<name> says; nothing where it is not given.
+  std::optional<std::string> find_only_for(std::string_view listener, std::string_view name) const;
 
   int32_t node_id() const;        // node.id, else broker.id, else 1
   std::string directory() const;  // the first of log.dirs, else log.dir

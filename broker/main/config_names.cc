@@ -20,8 +20,10 @@ constexpr ConfigDef number(std::string_view name, metadata::ConfigType type, con
   return {name, type, value, Check::kRange, min, max, "", "", ConfigKind::kPlain, ""};
 }
 
-// Names, types, defaults and ranges are those of Kafka 4.4; `cores` is Ackord's.
+// Names, types, defaults and ranges are those of Kafka 4.4; `cores`, `http.listener` and
+// `connections.max.authentication.ms` are Ackord's.
 constexpr ConfigDef kConfigs[] = {
+    number("connections.max.authentication.ms", kLong, "30000", 1, kNoMax),
     number("controller.performance.always.log.threshold.ms", kLong, "2000", 0, kNoMax),
     number("controller.performance.sample.period.ms", kLong, "60000", 100, kNoMax),
     number("cores", kInt, "0", 0, 1024),

@@ -19,6 +19,17 @@ struct Endpoint {
 // "NAME://host:port".
 Result<Endpoint> parse_endpoint(std::string_view text);
 
+// What the broker's own limits say, of all listeners together, and of one.
+Result<net::ConnectionBounds> connection_bounds(const Config& config);
+net::ListenerBounds listener_bounds(const Config& config, std::string_view listener);
+
+// What all connections may hold (queued.max.requests, queued.max.request.bytes).
+struct QueueBounds {
+  int64_t max_bytes = 0;
+  int64_t max_requests = 0;
+};
+QueueBounds queue_bounds(const Config& config);
+
 struct ListenerConfig {
   net::ListenerSettings settings;
   Endpoint advertised;  // what clients are told; port 0: the one that is bound

@@ -22,6 +22,7 @@
 #include "broker/main/first_users.h"
 #include "broker/main/listeners.h"
 #include "broker/main/sasl_config.h"
+#include "broker/main/tls_settings.h"
 
 namespace ackord::main {
 namespace {
@@ -69,6 +70,11 @@ Result<Config> read_config(const Options& options) {
   if (listeners.has_error()) return listeners.error();
   auto logins = sasl_listeners(config.value(), listeners.value());
   if (logins.has_error()) return logins.error();
+  for (const ListenerConfig& one : listeners.value()) {
+    if (!security::uses_tls(one.settings.protocol)) continue;
+    auto tls = load_tls(config.value(), one.settings.name, nullptr);
+    if (tls.has_error()) return tls.error();
+  }
   return config;
 }
 

@@ -54,7 +54,7 @@ void OperatorPages::handle(const std::string& target, http::HttpReply reply) {
 // That core 0 answers at all is part of being well.
 io::Task<void> OperatorPages::reply_later(Assembly& assembly, bool metrics, http::HttpReply reply) {
   if (metrics) {
-    auto gathering = metrics_text(assembly);
+    auto gathering = metrics_text(assembly, add_metrics_);
     std::string text = co_await std::move(gathering);
     reply({200, std::move(text), kMetricsType});
   } else if (assembly.log().online()) {
@@ -64,11 +64,12 @@ io::Task<void> OperatorPages::reply_later(Assembly& assembly, bool metrics, http
   }
 }
 
-io::Task<std::string> metrics_text(Assembly& assembly) {
+io::Task<std::string> metrics_text(Assembly& assembly, OperatorPages::AddMetrics add_metrics) {
   base::MetricsPage page;
   page.gauge("ackord_log_online", "1 while the log directory takes writes.", {},
              assembly.log().online() ? 1 : 0);
   add_logins(page, assembly.logins());
+  add_metrics(page);
   const auto topic_name = [&assembly](const Uuid& id) {
     const auto topic = assembly.metadata().image().topic(id);
     return topic ? topic->name.str() : id.to_string();

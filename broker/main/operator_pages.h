@@ -7,8 +7,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
+#include <utility>
 
+#include "broker/base/metrics.h"
 #include "broker/http/http_server.h"
 #include "broker/io/core.h"
 #include "broker/main/assembly.h"
@@ -17,8 +20,12 @@ namespace ackord::main {
 
 class OperatorPages {
  public:
-  // `core`: 0. It must outlive the server that calls handle().
-  explicit OperatorPages(io::Executor& core) : core_(core) {}
+  using AddMetrics = std::function<void(base::MetricsPage& page)>;
+
+  // `core`: 0, where `add_metrics` is called for what is not the services'. It must outlive the
+  // server that calls handle().
+  OperatorPages(io::Executor& core, AddMetrics add_metrics)
+      : core_(core), add_metrics_(std::move(add_metrics)) {}
 
   // From now on there are services; they must run until stopping() was called and the server is
   // gone.
@@ -28,13 +35,14 @@ class OperatorPages {
   void handle(const std::string& target, http::HttpReply reply);
 
  private:
-  static io::Task<void> reply_later(Assembly& assembly, bool metrics, http::HttpReply reply);
+  io::Task<void> reply_later(Assembly& assembly, bool metrics, http::HttpReply reply);
 
   io::Executor& core_;
+  const AddMetrics add_metrics_;
   std::atomic<Assembly*> assembly_{nullptr};
 };
 
 // The text of /metrics.
-io::Task<std::string> metrics_text(Assembly& assembly);
+io::Task<std::string> metrics_text(Assembly& assembly, OperatorPages::AddMetrics add_metrics);
 
 }  // namespace ackord::main

@@ -368,6 +368,7 @@ std::vector<DescribedConfig> describe_cluster_configs(const ConfigMap& cluster) 
     DescribedConfig config = described(*def);
     config.value = shown(*def, value);
     config.source = ConfigSource::kDynamicDefaultBroker;
+    if (config.sensitive) config.value.reset();
     config.synonyms.push_back({name, config.value, config.source});
     all.push_back(std::move(config));
   }

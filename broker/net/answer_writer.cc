@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kPiecesAtOnce = 256;      // the system's limit for one sendmsg is 1024
 constexpr size_t kChunk = 512 * 1024;      // of a file, looked at and sent at a time
+constexpr size_t kCopy = 64 * 1024;        // of a file, in memory while a peer takes it
 constexpr size_t kProbeStep = 128 * 1024;  // the kernel's usual read-ahead window
 
 bool is_cached(int file, uint64_t position) {
@@ -35,6 +36,16 @@ void read_into_cache(int file, uint64_t position, size_t size) {
                              static_cast<off_t>(position + at));
     if (got <= 0) return;
   }
+}
+
+// False when some of it would have to come from the disk.
+bool read_cached(const FileRange& range, uint64_t from, std::span<std::byte> out) {
+  const int file = range.source->native_handle();
+  if (file < 0) return false;
+  iovec all{out.data(), out.size()};
+  const ssize_t got =
+      ::preadv2(file, &all, 1, static_cast<off_t>(range.position + from), RWF_NOWAIT);
+  return got == static_cast<ssize_t>(out.size());
 }
 
 }  // namespace
@@ -137,12 +148,14 @@ io::Task<bool> AnswerWriter::send_range(const FileRange* range) {
 io::Task<bool> AnswerWriter::send_copied(const FileRange* range) {
   std::vector<std::byte> copy;
   for (uint64_t sent = 0; sent < range->size;) {
-    copy.resize(static_cast<size_t>(std::min<uint64_t>(kChunk, range->size - sent)));
-    bool read = false;
-    std::function<void()> work = [range, sent, &copy, &read] {
-      read = range->source->read_at(range->position + sent, copy);
-    };
-    co_await files_.blocking(std::move(work));
+    copy.resize(static_cast<size_t>(std::min<uint64_t>(kCopy, range->size - sent)));
+    bool read = read_cached(*range, sent, copy);
+    if (!read) {
+      std::function<void()> work = [range, sent, &copy, &read] {
+        read = range->source->read_at(range->position + sent, copy);
+      };
+      co_await files_.blocking(std::move(work));
+    }
     if (!read) co_return false;
     iovec rest{copy.data(), copy.size()};
     while (rest.iov_len > 0) {

@@ -12,6 +12,8 @@ namespace {
 
 // Workers beyond this end instead of waiting for the next request.
 constexpr size_t kIdleWorkers = 4;
+// How often a reader looks whether there is a place for its frame.
+constexpr int64_t kPlaceRetryMs = 10;
 
 // A request begins with it (RequestHeader). -1: it is too short to have one.
 int16_t api_key_of(const std::byte* frame, size_t size) {
@@ -102,8 +104,27 @@ void Connection::wake(std::coroutine_handle<>& parked) {
 
 bool Connection::is_full() const {
   const ConnectionLimits& limits = place_.limits;
-  return slots_.size() >= limits.max_unanswered ||
-         (!slots_.empty() && unanswered_bytes_ >= limits.max_unanswered_bytes);
+  if (slots_.empty()) return false;
+  if (slots_.size() >= limits.max_unanswered || !client_->authenticated) return true;
+  if (unanswered_bytes_ >= limits.max_unanswered_bytes || place_.budget.is_spent()) return true;
+  const bool queues = next_ != first_ + slots_.size();
+  return queues && place_.budget.has_too_many_queued();
+}
+
+void Connection::count_bytes(int64_t change) {
+  unanswered_bytes_ += static_cast<uint64_t>(change);
+  place_.budget.add_bytes(place_.core.index, change);
+}
+
+void Connection::count_queued(int64_t change) {
+  place_.budget.add_queued(place_.core.index, change);
+}
+
+int64_t Connection::transfer_began_ms() const {
+  int64_t since = INT64_MAX;
+  if (frame_began_ms_ >= 0) since = frame_began_ms_;
+  if (answer_began_ms_ >= 0) since = std::min(since, answer_began_ms_);
+  return since;
 }
 
 io::Task<void> Connection::read_requests(Self self) {
@@ -116,15 +137,48 @@ io::Task<void> Connection::read_requests(Self self) {
     const bool more = co_await self->read_frame();
     if (!more) break;
   }
+  self->release_frame();
   self->end_reading();
 }
 
 bool Connection::accept_size(int64_t size) {
-  if (size > 0 && size <= place_.limits.max_frame_bytes) return true;
+  const ConnectionLimits& limits = place_.limits;
+  const int64_t most = client_->authenticated ? limits.max_frame_bytes
+                                              : std::min(limits.max_frame_bytes,
+                                                         limits.max_unauthenticated_frame_bytes);
+  if (size > 0 && size <= most) return true;
   place_.complaints.frame_size.warn(
       last_activity_ms_, "frame size out of range, connection closed size={} client={} listener={}",
       size, client_->host, client_->listener);
   return false;
+}
+
+// False: reading has ended.
+io::Task<bool> Connection::await_place(int64_t bytes) {
+  RequestBudget& budget = place_.budget;
+  budget.add_waiting(place_.core.index, 1);
+  while (!reading_ended_ && !budget.has_place_for(bytes)) {
+    is_exempt_ = budget.take_exemption();
+    if (is_exempt_) break;
+    io::SleepUntil later(place_.core.clock, place_.core.clock.now().steady_ms + kPlaceRetryMs);
+    co_await later;
+  }
+  budget.add_waiting(place_.core.index, -1);
+  touch();
+  co_return !reading_ended_;
+}
+
+void Connection::reserve(int64_t bytes) {
+  place_.budget.add_bytes(place_.core.index, bytes);
+  reserved_bytes_ += static_cast<uint64_t>(bytes);
+}
+
+// Of the frame that is being read: complete, or given up.
+void Connection::release_frame() {
+  frame_began_ms_ = -1;
+  place_.budget.add_bytes(place_.core.index, -static_cast<int64_t>(reserved_bytes_));
+  reserved_bytes_ = 0;
+  if (std::exchange(is_exempt_, false)) place_.budget.return_exemption();
 }
 
 // Reads one frame and hands it on. False when no further one can come.
@@ -144,18 +198,41 @@ io::Task<bool> Connection::read_frame() {
     touch();
     end_ += got;
   }
-  uint32_t bits = 0;
-  for (size_t i = 0; i < sizeof bits; ++i)
-    bits = bits << 8 | static_cast<uint8_t>(buffer_[begin_ + i]);
-  const int64_t size = static_cast<int32_t>(bits);
-  begin_ += sizeof bits;
+  const int64_t size = protocol::load_big<int32_t>(buffer_.data() + begin_);
+  begin_ += sizeof(int32_t);
   if (!accept_size(size)) co_return false;
-
+  // While it waited for this one others may have taken what there was.
+  while (is_full()) {
+    ParkSingle park{parked_reader_};
+    co_await park;
+    if (reading_ended_) co_return false;
+  }
   FrameBuffer frame(static_cast<size_t>(size));
+  reserve(static_cast<int64_t>(frame.capacity()));
+  frame_began_ms_ = last_activity_ms_;
   const size_t buffered = std::min(frame.size(), end_ - begin_);
   frame.fill(std::span(buffer_).subspan(begin_, buffered));
   begin_ += buffered;
+  if (frame.missing() > 0) {
+    auto filling = fill(frame);
+    const bool filled = co_await std::move(filling);
+    if (!filled) co_return false;
+  }
+  receive(frame.take(), static_cast<size_t>(size));
+  co_return true;
+}
+
+// `buffer_` is empty.
+io::Task<bool> Connection::fill(FrameBuffer& frame) {
   while (frame.missing() > 0) {
+    if (const auto growth = static_cast<int64_t>(frame.growth()); growth > 0) {
+      if (!is_exempt_ && !place_.budget.has_place_for(growth)) {
+        auto waiting = await_place(growth);
+        const bool placed = co_await std::move(waiting);
+        if (!placed) co_return false;
+      }
+      reserve(growth);
+    }
     // What remains is less than the buffer: the next frames may come in the same read.
     const bool direct = frame.missing() >= buffer_.size();
     ReadSome read{*stream_, direct ? frame.room() : std::span<std::byte>(buffer_)};
@@ -177,8 +254,6 @@ io::Task<bool> Connection::read_frame() {
     end_ = got;
     frame.fill(std::span(buffer_).first(begin_));
   }
-  const size_t frame_size = frame.size();
-  receive(frame.take(), frame_size);
   co_return true;
 }
 
@@ -186,7 +261,9 @@ void Connection::receive(std::shared_ptr<const std::byte> frame, size_t size) {
   Slot& slot = slots_.emplace_back();
   slot.frame = std::move(frame);
   slot.size = size;
-  unanswered_bytes_ += size;
+  release_frame();
+  count_bytes(static_cast<int64_t>(size));
+  count_queued(1);
   start_next();
 }
 
@@ -219,6 +296,7 @@ io::Task<void> Connection::work(Self self) {
     if (self->order_holder_ == kPromised) self->order_holder_ = kNobody;
     while (self->may_start_next()) {
       const uint64_t sequence = self->next_++;
+      self->count_queued(-1);
       self->order_holder_ = sequence;
       const Slot& slot = self->slot(sequence);
       ++self->running_;
@@ -278,12 +356,13 @@ void Connection::finish(uint64_t sequence, api::Answer answer) {
   }
   if (!borrows) done.frame.reset();
   done.size += in_memory;
-  unanswered_bytes_ += in_memory;
+  count_bytes(static_cast<int64_t>(in_memory));
   touch();  // From now on it is the peer's turn.
   if (closes(done.answer)) {
     // What was not started comes after the close: it has not been received.
     while (first_ + slots_.size() > next_) {
-      unanswered_bytes_ -= slots_.back().size;
+      count_queued(-1);
+      forget(slots_.back());
       slots_.pop_back();
     }
     drain();
@@ -305,9 +384,11 @@ size_t Connection::collect_answers(AnswerWriter& writer, bool& close) {
   return count;
 }
 
+void Connection::forget(const Slot& slot) { count_bytes(-static_cast<int64_t>(slot.size)); }
+
 void Connection::drop_answers(size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    unanswered_bytes_ -= slots_.front().size;
+    forget(slots_.front());
     slots_.pop_front();
     ++first_;
   }
@@ -329,7 +410,9 @@ io::Task<void> Connection::write_answers(Self self) {
     }
     bool close = false;
     const size_t count = self->collect_answers(writer, close);
+    self->answer_began_ms_ = self->place_.core.clock.now().steady_ms;
     const bool sent = co_await writer.send();
+    self->answer_began_ms_ = -1;
     self->touch();
     if (!sent || close) {
       self->lose_peer();

@@ -3,9 +3,10 @@
 // A frame is a 4-byte big-endian size and that many bytes (Kafka protocol guide, "Common Request
 // and Response Structure"). A size that is not in 1..max_frame_bytes ends the connection: what was
 // received before it is still answered, in order.
-// Back-pressure: with ConnectionLimits' number of requests, or bytes of them, unanswered, it stops
-// reading. Disconnect: the requests that have fully arrived are still handled, their answers
-// dropped. Owned by its own tasks until it has ended. Threads: all on its core.
+// Back-pressure: with ConnectionLimits' number of requests, or bytes of them, unanswered, or when
+// all connections hold as much as RequestBudget allows, it stops reading. Disconnect: the requests
+// that have fully arrived are still handled, their answers dropped. Owned by its own tasks until it
+// has ended. Threads: all on its core.
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@
 #include "broker/io/task.h"
 #include "broker/net/answer_writer.h"
 #include "broker/net/frame_buffer.h"
+#include "broker/net/request_budget.h"
 #include "broker/net/request_sink.h"
 #include "broker/net/stream.h"
 
@@ -30,7 +32,9 @@ namespace ackord::net {
 
 struct ConnectionLimits {
   int64_t max_frame_bytes = 104857600;  // socket.request.max.bytes
-  size_t max_unanswered = 64;           // requests
+  // Until the peer has said who it is (sasl.server.max.receive.size); one request at a time then.
+  int64_t max_unauthenticated_frame_bytes = 524288;
+  size_t max_unanswered = 64;  // requests
   // Of frames and of answers in memory; one request may always be larger.
   uint64_t max_unanswered_bytes = 64ull << 20;
 };
@@ -47,6 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     io::FileSystem& files;
     RequestSink& sink;
     Complaints& complaints;
+    RequestBudget& budget;
     ConnectionLimits limits;
     // The connection has ended; it may be destroyed once this returns.
     std::function<void(Connection&)> on_end;
@@ -65,6 +70,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool waits_for_peer() const { return slots_.empty() || slots_.front().done; }
   // Steady time of the last byte that came or went.
   int64_t last_activity_ms() const { return last_activity_ms_; }
+  // What it holds in memory.
+  uint64_t held_bytes() const { return unanswered_bytes_ + reserved_bytes_; }
+  // Since when a frame has been coming, or an answer been taken. Steady time; INT64_MAX: neither.
+  int64_t transfer_began_ms() const;
 
  private:
   using Self = std::shared_ptr<Connection>;
@@ -89,8 +98,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static io::Task<void> write_answers(Self self);
 
   io::Task<bool> read_frame();
+  io::Task<bool> fill(FrameBuffer& frame);
   bool accept_size(int64_t size);
   bool is_full() const;
+  io::Task<bool> await_place(int64_t bytes);
+  void reserve(int64_t bytes);
+  void release_frame();
+  void count_bytes(int64_t change);
+  void count_queued(int64_t change);
   void receive(std::shared_ptr<const std::byte> frame, size_t size);
   void end_reading();
   void lose_peer();
@@ -106,6 +121,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Slot& slot(uint64_t sequence) { return slots_[sequence - first_]; }
 
   size_t collect_answers(AnswerWriter& writer, bool& close);
+  void forget(const Slot& slot);
   void drop_answers(size_t count);
   void wake(std::coroutine_handle<>& parked);
   void touch() { last_activity_ms_ = place_.core.clock.now().steady_ms; }
@@ -124,6 +140,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   uint64_t first_ = 0;  // sequence number of slots_.front()
   uint64_t next_ = 0;   // of the next request to start
   uint64_t unanswered_bytes_ = 0;
+  uint64_t reserved_bytes_ = 0;   // for the frame that is being read
+  bool is_exempt_ = false;        // that frame (RequestBudget::take_exemption)
+  int64_t frame_began_ms_ = -1;   // steady; -1: none is being read
+  int64_t answer_began_ms_ = -1;  // the same of the answers that are being sent
 
   static constexpr uint64_t kNobody = UINT64_MAX;
   static constexpr uint64_t kPromised = UINT64_MAX - 1;  // to a worker that has not taken it yet

@@ -27,6 +27,10 @@ class FrameBuffer {
   size_t missing() const { return size_ - filled_; }
   size_t capacity() const { return capacity_; }
 
+  // How much larger room() makes it: 0 while there is room, or nothing is missing.
+  size_t growth() const {
+    return filled_ == capacity_ ? std::min(size_, capacity_ * 2) - capacity_ : 0;
+  }
   // Where the next bytes go; empty when the frame is complete.
   std::span<std::byte> room() {
     if (filled_ == capacity_ && filled_ < size_) reserve(std::min(size_, capacity_ * 2));

@@ -135,6 +135,14 @@ void ChildProcess::signal(int number) {
   ::kill(*pid_, number);
 }
 
+uint64_t ChildProcess::resident_bytes() const {
+  if (!pid_) throw std::logic_error("the memory of a process that is not running");
+  std::istringstream pages(read_file("/proc/" + std::to_string(*pid_) + "/statm"));
+  uint64_t resident = 0;
+  pages >> resident >> resident;
+  return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 bool ChildProcess::stopped() const {
   if (!pid_) return false;
   // "PID (NAME) STATE …"; a name may have brackets.
@@ -207,7 +215,7 @@ std::vector<std::string> BrokerProcess::arguments() const {
     const std::string host = "," + name + "://127.0.0.1:";
     listeners += host + std::to_string(proxied[i].port);
     advertised += host + std::to_string(proxied[i].advertised_port);
-    protocols += "," + name + ":PLAINTEXT";
+    protocols += "," + name + ":" + proxied[i].protocol;
   }
   std::vector<std::string> arguments{"--set", "listeners=" + listeners,
                                      "--set", "log.dirs=" + directory(),

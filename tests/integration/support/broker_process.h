@@ -37,10 +37,12 @@ struct Ended {
 Ended run_ackord(const std::vector<std::string>& arguments, Millis limit = Millis(20000),
                  const Limits& limits = {});
 
-// A listener that clients reach under another port: that of a Proxy.
+// A listener besides the plain one, PROXIED0 and so on. Clients may reach it under another port:
+// that of a Proxy.
 struct ProxiedListener {
   uint16_t port = 0;
   uint16_t advertised_port = 0;
+  std::string protocol = "PLAINTEXT";
 };
 
 // Variables of the environment, besides those of this program.
@@ -70,6 +72,8 @@ class ChildProcess {
   bool running() const { return pid_.has_value(); }
   // Only while running().
   void signal(int number);
+  // What it has in memory. Only while running().
+  uint64_t resident_bytes() const;
   // Whether a signal has stopped it (SIGSTOP).
   bool stopped() const;
   // Changes the soft limit of the running process.
@@ -103,6 +107,7 @@ class BrokerProcess {
   // SIGTERM; returns the exit status. Fails when it does not end in time, or had ended before.
   int stop();
   bool running() const { return child_.running(); }
+  uint64_t resident_bytes() const { return child_.resident_bytes(); }
   // Of the process that runs now.
   void limit(int resource, uint64_t value) { child_.limit(resource, value); }
   // Of those that are started from now on.

@@ -5,6 +5,7 @@
 
 #include "broker/main/config_names.h"
 #include "broker/main/listeners.h"
+#include "broker/main/tls_settings.h"
 #include "broker/metadata/config_tables.h"
 
 namespace ackord::main {
@@ -190,14 +191,76 @@ TEST(Listeners, Advertised) {
 TEST(Listeners, Refusals) {
   EXPECT_THAT(listener_refusal("listeners=PLAINTEXT://:1,PLAINTEXT://:2"),
               HasSubstr("PLAINTEXT comes twice"));
-  EXPECT_THAT(listener_refusal("listeners=SSL://:1"),
-              HasSubstr("only PLAINTEXT and SASL_PLAINTEXT are served"));
+  EXPECT_THAT(listener_refusal("listeners=A://:1\nlistener.security.protocol.map=A:TLS"),
+              HasSubstr("TLS is no security protocol"));
+  EXPECT_THAT(listener_refusal("listeners=PLAINTEXT://:1,SSL://:1"),
+              HasSubstr("PLAINTEXT and SSL have 1"));
+  EXPECT_THAT(listener_refusal("listeners=PLAINTEXT://127.0.0.1:1,SSL://127.0.0.2:1"),
+              HasSubstr("must have a different port"));
+  EXPECT_EQ(listener_refusal("listeners=PLAINTEXT://127.0.0.1:1,SSL://[::1]:1"), "accepted");
+  EXPECT_EQ(listener_refusal("listeners=PLAINTEXT://:0,SSL://:0"), "accepted");
+  EXPECT_THAT(listener_refusal("listeners=SSL://:1\nssl.principal.mapping.rules=nonsense"),
+              HasSubstr("ssl.principal.mapping.rules: nonsense"));
+  EXPECT_THAT(listener_refusal("max.connections.per.ip.overrides=localhost"),
+              HasSubstr("localhost is not host:number"));
+  EXPECT_THAT(listener_refusal("max.connections.per.ip.overrides=localhost:x"),
+              HasSubstr("localhost:x is not host:number"));
   EXPECT_THAT(listener_refusal("listeners=B://:1"), HasSubstr("no protocol for B"));
   EXPECT_THAT(listener_refusal("listeners=PLAINTEXT:1"), HasSubstr("listeners: PLAINTEXT:1"));
   EXPECT_THAT(listener_refusal("advertised.listeners=PLAINTEXT://0.0.0.0:1"), HasSubstr("0.0.0.0"));
   EXPECT_THAT(listener_refusal("advertised.listeners=B://h:1"),
               HasSubstr("no listener is named B"));
   EXPECT_THAT(listener_refusal("controller.listener.names=PLAINTEXT"), HasSubstr("none is left"));
+}
+
+TEST(Listeners, ProtocolsAndWhatBelongsToOne) {
+  const Config config =
+      make(
+          "listeners=PLAINTEXT://:1,OUT://:2,SSL://:3\n"
+          "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,OUT:SSL,SSL:SSL\n"
+          "ssl.keystore.type=PEM\nssl.keystore.location=/all.pem\nssl.client.auth=requested\n"
+          "listener.name.out.ssl.keystore.location=/out.pem\n"
+          "listener.name.out.ssl.client.auth=required\n"
+          "listener.name.out.max.connections=7\nmax.connections=100\n"
+          "sasl.server.max.receive.size=1000\n")
+          .value();
+  const auto listeners = listener_configs(config).value();
+  ASSERT_EQ(listeners.size(), 3U);
+  using enum security::SecurityProtocol;
+  EXPECT_EQ(listeners[0].settings.protocol, kPlaintext);
+  EXPECT_EQ(listeners[1].settings.protocol, kSsl);
+  EXPECT_EQ(listeners[2].settings.protocol, kSsl);
+  EXPECT_EQ(listeners[1].settings.bounds.max_connections, 7);
+  // The broker's own limit is that of all together.
+  EXPECT_EQ(listeners[2].settings.bounds.max_connections, INT32_MAX);
+  EXPECT_EQ(connection_bounds(config)->max_connections, 100);
+  EXPECT_EQ(listeners[2].settings.limits.max_unauthenticated_frame_bytes, 1000);
+  const net::TlsSettings out = tls_settings(config, "OUT");
+  EXPECT_EQ(out.key_store.type, "PEM");
+  EXPECT_EQ(out.key_store.location, "/out.pem");
+  EXPECT_EQ(out.client_auth, net::TlsClientAuth::kRequired);
+  EXPECT_THAT(out.protocols, ElementsAre("TLSv1.2", "TLSv1.3"));
+  const net::TlsSettings other = tls_settings(config, "SSL");
+  EXPECT_EQ(other.key_store.location, "/all.pem");
+  EXPECT_EQ(other.client_auth, net::TlsClientAuth::kRequested);
+}
+
+TEST(Listeners, LimitsOfTheBroker) {
+  const auto bounds =
+      connection_bounds(make("max.connections.per.ip=3\nmax.connection.creation.rate=9\n"
+                             "max.connections.per.ip.overrides=127.0.0.1:5,[::1]:6\n")
+                            .value())
+          .value();
+  EXPECT_EQ(bounds.max_per_ip, 3);
+  EXPECT_EQ(bounds.max_creation_rate, 9);
+  EXPECT_EQ(bounds.per_ip_overrides.at("127.0.0.1"), 5);
+  EXPECT_EQ(bounds.per_ip_overrides.at("::1"), 6);
+  EXPECT_THAT(refusal("queued.max.request.bytes=1000"),
+              HasSubstr("must be larger or equal to socket.request.max.bytes"));
+  EXPECT_EQ(refusal("queued.max.request.bytes=1000\nsocket.request.max.bytes=1000"), "accepted");
+  const QueueBounds plain = queue_bounds(Config::make({}).value());
+  EXPECT_GE(plain.max_bytes, 104857600);
+  EXPECT_EQ(plain.max_requests, 500);
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ class FakeSink final : public RequestSink {
       const std::lock_guard lock(mutex_);
       if (text.size() < 100) order_.push_back(text);
       hosts_.push_back(call.client->host);
+      principals_.push_back(call.client->principal.str());
     }
     const io::Core core = environment_.here();
     const auto running = std::make_shared<Running>(running_);
@@ -66,6 +67,10 @@ class FakeSink final : public RequestSink {
   std::vector<std::string> hosts() {
     const std::lock_guard lock(mutex_);
     return hosts_;
+  }
+  std::vector<std::string> principals() {
+    const std::lock_guard lock(mutex_);
+    return principals_;
   }
   int started() const { return started_; }
   int ended() const { return ended_; }
@@ -117,6 +122,7 @@ class FakeSink final : public RequestSink {
   std::mutex mutex_;
   std::vector<std::string> order_;
   std::vector<std::string> hosts_;
+  std::vector<std::string> principals_;
   std::atomic<int> started_ = 0;
   std::atomic<int> ended_ = 0;
   std::atomic<int> running_ = 0;

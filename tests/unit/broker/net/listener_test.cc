@@ -7,47 +7,13 @@
 #include <fstream>
 #include <optional>
 
-#include "broker/io/posix/block_on.h"
-#include "broker/io/posix/posix_file_system.h"
-#include "broker/io/posix/system_random.h"
-#include "tests/unit/broker/net/fake_sink.h"
-#include "tests/unit/broker/net/peer.h"
+#include "tests/unit/broker/net/listener_fixture.h"
 
 namespace ackord::net {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class ListenerTest : public testing::Test {
- protected:
-  ListenerTest() { cores_.start(); }
-  ~ListenerTest() override { cores_.stop(); }
-
-  ListenerSettings settings() {
-    ListenerSettings settings;
-    settings.host = "127.0.0.1";
-    return settings;
-  }
-  uint16_t listen(ListenerSettings settings, bool accepts = true) {
-    auto opened = Listener::open(cores_, environment_, sink_, std::move(settings));
-    EXPECT_TRUE(opened.has_value()) << opened.error().message;
-    listener_ = std::move(opened.value());
-    const auto listening = listener_->listen();
-    EXPECT_TRUE(listening.has_value()) << listening.error().message;
-    if (accepts) listener_->accept();
-    return listener_->port();
-  }
-  uint16_t listen() { return listen(settings()); }
-  void stop(int64_t grace_ms) { io::block_on(cores_.at(0), listener_->stop(grace_ms)); }
-
-  io::AsioCores cores_{2};
-  io::PosixFileSystem files_{2};
-  io::SystemRandom random_;
-  io::Environment environment_{cores_.cores(), files_, random_};
-  FakeSink sink_{environment_};
-  std::unique_ptr<Listener> listener_;
-};
 
 TEST_F(ListenerTest, AnswersARequest) {
   Peer peer(listen());
@@ -370,36 +336,6 @@ TEST_F(ListenerTest, FiveHundredConnections) {
   }
   peers.clear();
   EXPECT_TRUE(eventually([&] { return sink_.closed() == 500; }));
-}
-
-io::Task<int64_t> count(Listener* listener) { co_return listener->connections(); }
-
-TEST_F(ListenerTest, LimitsConnections) {
-  auto limited = settings();
-  limited.max_connections = 2;
-  const uint16_t port = listen(limited);
-  std::optional<Peer> first(std::in_place, port);
-  Peer second(port);
-  first->send(frame("e"));
-  second.send(frame("e"));
-  EXPECT_EQ(first->receive_frame(), "e");
-  EXPECT_EQ(second.receive_frame(), "e");
-  EXPECT_TRUE(Peer(port).ends());
-  first.reset();
-  EXPECT_TRUE(eventually([&] { return io::block_on(cores_.at(0), count(listener_.get())) == 1; }));
-  Peer third(port);
-  third.send(frame("e"));
-  EXPECT_EQ(third.receive_frame(), "e");
-}
-
-TEST_F(ListenerTest, LimitsConnectionsOfOneAddress) {
-  auto limited = settings();
-  limited.max_connections_per_ip = 1;
-  const uint16_t port = listen(limited);
-  Peer first(port);
-  first.send(frame("e"));
-  EXPECT_EQ(first.receive_frame(), "e");
-  EXPECT_TRUE(Peer(port).ends());
 }
 
 TEST_F(ListenerTest, ClosesIdleConnectionsButNotWaitingOnes) {

@@ -109,6 +109,12 @@ class Peer {
     char one;
     return ::recv(fd_, &one, 1, 0) <= 0;
   }
+  bool ends_within(int ms) {
+    pollfd poll{fd_, POLLIN, 0};
+    if (::poll(&poll, 1, ms) != 1) return false;
+    char one;
+    return ::recv(fd_, &one, 1, MSG_PEEK) <= 0;
+  }
   bool is_quiet(int ms) {
     pollfd poll{fd_, POLLIN, 0};
     return ::poll(&poll, 1, ms) == 0;

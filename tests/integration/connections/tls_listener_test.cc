@@ -1,0 +1,126 @@
+// TLS with stock clients: librdkafka (kcat) and openssl s_client.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "tests/integration/connections/shell.h"
+#include "tests/integration/support/broker_process.h"
+#include "tests/integration/support/topics.h"
+#include "tests/support/certificates.h"
+
+namespace ackord::integration {
+namespace {
+
+using test::Certificate;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kSecret = "pass-w0rd";
+
+class TlsListener : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (shell("command -v kcat").status != 0) GTEST_SKIP() << "kcat is not installed";
+    write("ca.pem", authority_.pem());
+    write("broker.pem", server_.key_pem(kSecret) + server_.chain_pem());
+    write("client.pem", client_.pem());
+    write("client.key", client_.key_pem());
+    Settings settings{{"listener.name.proxied0.ssl.keystore.type", "PEM"},
+                      {"listener.name.proxied0.ssl.keystore.location", files_ / "broker.pem"},
+                      {"listener.name.proxied0.ssl.key.password", kSecret},
+                      {"ssl.truststore.type", "PEM"},
+                      {"ssl.truststore.location", files_ / "ca.pem"},
+                      {"listener.name.proxied0.ssl.client.auth", "required"}};
+    Surroundings surroundings;
+    surroundings.proxied.push_back({port_, port_, "SSL"});
+    broker_ = std::make_unique<BrokerProcess>(settings, surroundings);
+  }
+  void TearDown() override {
+    if (!broker_) return;
+    EXPECT_EQ(broker_->stop(), 0);
+    EXPECT_THAT(broker_->output(), Not(HasSubstr(kSecret)));
+  }
+
+  void write(const std::string& name, const std::string& content) {
+    std::ofstream(files_ / name, std::ios::binary) << content;
+  }
+  std::string kcat(const std::string& options, bool with_certificate = true) const {
+    std::string command = "timeout 30 kcat -q -b 127.0.0.1:" + std::to_string(port_) +
+                          " -X security.protocol=ssl -X ssl.ca.location=" + (files_ / "ca.pem") +
+                          " -X ssl.endpoint.identification.algorithm=https";
+    if (with_certificate) {
+      command += " -X ssl.certificate.location=" + (files_ / "client.pem") +
+                 " -X ssl.key.location=" + (files_ / "client.key");
+    }
+    return command + " " + options;
+  }
+
+  test::TempDirectory files_;
+  const Certificate authority_ = Certificate::authority("authority");
+  const Certificate server_ = authority_.issue({{"CN", "broker"}});
+  const Certificate client_ = authority_.issue({{"O", "Acme"}, {"CN", "client"}});
+  const uint16_t port_ = free_port();
+  std::unique_ptr<BrokerProcess> broker_;
+};
+
+TEST_F(TlsListener, LibrdkafkaProducesAndReads) {
+  RawClient plain(broker_->port());
+  const Topic topic = create_topic(plain, fresh_name("tls"));
+  std::string lines;
+  for (int i = 0; i < 30000; ++i)
+    lines += "value " + std::to_string(i) + std::string(static_cast<size_t>(i % 700), 'x') + "\n";
+  write("in", lines);
+  const std::string topic_options = "-t " + topic.name + " -p 0 ";
+  const Output produced = shell(kcat("-P " + topic_options + "-l " + (files_ / "in")));
+  EXPECT_EQ(produced.status, 0) << produced.text;
+  const Output read = shell(kcat("-C -e -o beginning " + topic_options));
+  EXPECT_EQ(read.status, 0);
+  EXPECT_TRUE(read.text == lines) << read.text.size() << " of " << lines.size();
+  // The same without encryption.
+  EXPECT_EQ(read_values(plain, topic, 0, Isolation::kReadUncommitted).size(), 30000U);
+}
+
+TEST_F(TlsListener, AClientWithoutACertificateIsNotServed) {
+  const Output listed = shell(kcat("-L -m 3", false));
+  EXPECT_NE(listed.status, 0) << listed.text;
+  EXPECT_THAT(broker_->output(), HasSubstr("TLS handshake failed: peer did not return a certi"));
+  EXPECT_EQ(shell(kcat("-L -m 10")).status, 0);
+}
+
+TEST_F(TlsListener, TheChainIsGoodForOpenssl) {
+  for (const char* version : {"-tls1_2", "-tls1_3"}) {
+    const Output output =
+        shell("timeout 10 openssl s_client -connect 127.0.0.1:" + std::to_string(port_) + " " +
+              version + " -CAfile " + (files_ / "ca.pem") + " -cert " + (files_ / "client.pem") +
+              " -key " + (files_ / "client.key") + " -verify_return_error -verify_ip 127.0.0.1");
+    EXPECT_THAT(output.text, HasSubstr("Verify return code: 0 (ok)")) << output.text;
+  }
+  const Output old =
+      shell("timeout 10 openssl s_client -connect 127.0.0.1:" + std::to_string(port_) +
+            " -tls1_1 -cipher ALL:@SECLEVEL=0");
+  EXPECT_THAT(old.text, HasSubstr("alert protocol version"));
+}
+
+TEST_F(TlsListener, AKeyStoreThatCannotBeReadStopsTheStart) {
+  const auto start = [&](const std::string& type, const std::string& location) {
+    const Ended ended = run_ackord(
+        {"--set", "listeners=SSL://127.0.0.1:0", "--set", "log.dirs=" + (files_ / "data"), "--set",
+         "http.listener=", "--set", "ssl.keystore.type=" + type, "--set",
+         "ssl.keystore.location=" + location, "--set", std::string("ssl.key.password=") + "wr0ng"});
+    EXPECT_NE(ended.status, 0);
+    EXPECT_THAT(ended.output, Not(HasSubstr("wr0ng")));
+    return ended.output;
+  };
+  EXPECT_THAT(start("PEM", files_ / "broker.pem"), HasSubstr("no private key could be read"));
+  EXPECT_THAT(start("PEM", "/nowhere.pem"), HasSubstr("cannot read /nowhere.pem"));
+  write("store.jks", "\xfe\xed\xfe\xed....");
+  EXPECT_THAT(start("JKS", files_ / "store.jks"),
+              AllOf(HasSubstr("is a JKS store"), HasSubstr("keytool -importkeystore")));
+}
+
+}  // namespace
+}  // namespace ackord::integration
