@@ -23,6 +23,7 @@
 #include "tests/integration/support/broker_process.h"
 #include "tests/integration/support/http_get.h"
 #include "tests/integration/support/raw_client.h"
+#include "tests/support/certificates.h"
 #include "tests/unit/broker/security/jwt_maker.h"
 #include "tests/unit/broker/security/scram_client.h"
 
@@ -240,6 +241,23 @@ TEST_F(Logins, RawTokensOfAnOldClient) {
   EXPECT_TRUE(other.is_closed());
 }
 
+// sasl.server.max.receive.size: until somebody is known nothing large is read.
+TEST_F(Logins, NoLargeFrameBefore) {
+  const auto announce = [](Peer& peer, uint32_t size) {
+    const std::array<std::byte, 4> prefix{
+        static_cast<std::byte>(size >> 24), static_cast<std::byte>(size >> 16 & 255),
+        static_cast<std::byte>(size >> 8 & 255), static_cast<std::byte>(size & 255)};
+    peer.client.send_bytes(prefix);
+  };
+  Peer peer(broker_->port());
+  announce(peer, 524289);
+  EXPECT_TRUE(peer.is_closed());
+  Peer within(broker_->port());
+  EXPECT_EQ(within.handshake("PLAIN"), ErrorCode::NONE);
+  announce(within, 524289);
+  EXPECT_TRUE(within.is_closed());
+}
+
 // A user that was never there is asked for a proof, too.
 TEST_F(Logins, ScramTellsNobodyWhoIsThere) {
   broker_->add_user("sue", "sue-hidden", 1);
@@ -428,6 +446,34 @@ TEST(TokenClients, Oauthbearer) {
   EXPECT_TRUE(client_with("ackord")->gets_metadata());
   EXPECT_NE(client_with("another")->refusal().find("invalid_token"), std::string::npos);
   EXPECT_NE(broker.output().find("another audience"), std::string::npos) << broker.output();
+}
+
+TEST(TlsLogins, PlainOverTls) {
+  test::TempDirectory files;
+  const auto authority = test::Certificate::authority("authority");
+  const auto server = authority.issue({{"CN", "localhost"}});
+  std::ofstream(files / "ca.pem") << authority.pem();
+  std::ofstream(files / "broker.pem") << server.key_pem() << server.chain_pem();
+  Surroundings surroundings;
+  const uint16_t port = free_port();
+  surroundings.proxied.push_back({port, port, "SASL_SSL"});
+  BrokerProcess broker({{"sasl.enabled.mechanisms", "PLAIN"},
+                        {"listener.name.proxied0.plain.sasl.jaas.config",
+                         "org.apache.kafka.common.security.plain.PlainLoginModule required "
+                         "user_alice=\"alice-hidden\";"},
+                        {"ssl.keystore.type", "PEM"},
+                        {"ssl.keystore.location", files / "broker.pem"}},
+                       surroundings);
+  std::vector<std::pair<std::string, std::string>> settings{{"security.protocol", "SASL_SSL"},
+                                                            {"ssl.ca.location", files / "ca.pem"},
+                                                            {"sasl.mechanisms", "PLAIN"},
+                                                            {"sasl.username", "alice"},
+                                                            {"sasl.password", kPassword}};
+  EXPECT_TRUE(StockClient(port, settings).gets_metadata());
+  settings.back().second = "wrong-hidden";
+  EXPECT_NE(StockClient(port, settings).refusal().find("Invalid username or password"),
+            std::string::npos);
+  EXPECT_EQ(broker.output().find("hidden"), std::string::npos);
 }
 
 // ---- how there comes to be a first user
