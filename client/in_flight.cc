@@ -59,8 +59,7 @@ bool InFlight::acquired(const TopicIdPartition& partition, Offset offset, int16_
   return true;
 }
 
-InFlight::Fate InFlight::fate_of(const TopicIdPartition& partition, Offset offset,
-                                 Moment fetched) {
+InFlight::Fate InFlight::fate_of(const TopicIdPartition& partition, Offset offset, Moment fetched) {
   const Lock lock(mutex_);
   const auto records = held_.find(partition);
   if (records == held_.end()) return Fate::kTakeUp;

@@ -101,7 +101,7 @@ class InFlight {
     bool second_copy_waits = false;
     TransactionToken transaction = 0;  // 0: handed over, but in none yet
     Moment fetched = 0;
-    Moment staged = 0;         // 0: not staged
+    Moment staged = 0;          // 0: not staged
     Moment second_fetched = 0;  // of the last second copy
   };
   using Verdicts = std::map<TopicIdPartition, std::map<Offset, AcknowledgeType>>;

@@ -99,9 +99,8 @@ void ShareConsumer::start_fetches(const ShareAssignment& assignment, const Deadl
     }
     const Millis max_wait = std::min(config_.limits.max_wait, deadline.left());
     const PartitionAcknowledgements copy = acknowledgements;
-    Result<void> started =
-        session.start_fetch(config_.client, wanted, std::move(acknowledgements), max_wait,
-                            book_->next_moment());
+    Result<void> started = session.start_fetch(config_.client, wanted, std::move(acknowledgements),
+                                               max_wait, book_->next_moment());
     if (started) continue;
     Results results;
     for (const auto& [partition, batches] : copy) results[partition] = started.error().code;
@@ -193,8 +192,7 @@ void ShareConsumer::buffer(const ShareSession::FetchedPartition& partition, Mill
                              " cannot be read; its records are released");
   }
   merge_outgoing(book_->take_plain());
-  for (ShareRecord& record : fetched.records)
-    take_in({std::move(record), lock_ends, fetched_at});
+  for (ShareRecord& record : fetched.records) take_in({std::move(record), lock_ends, fetched_at});
 }
 
 void ShareConsumer::lose_session(ShareSession& session) {

@@ -101,8 +101,8 @@ Result<bool> ShareSession::connect(const Cluster& cluster, const Deadline& deadl
 
 Result<void> ShareSession::start_fetch(const ClientConfig& config,
                                        const std::set<TopicIdPartition>& wanted,
-                                       PartitionAcknowledgements acknowledgements,
-                                       Millis max_wait, InFlight::Moment now) {
+                                       PartitionAcknowledgements acknowledgements, Millis max_wait,
+                                       InFlight::Moment now) {
   protocol::ShareFetchRequest request;
   request.group_id = group_;
   request.member_id = String(member_id_);

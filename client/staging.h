@@ -26,8 +26,8 @@ using StageAtLeader =
 // doomed the transaction.
 bool may_stage_again(ErrorCode code);
 
-// `left`: what is not staged (yet); empty after success. What is staged is noted in the book that the
-// acknowledgements come from.
+// `left`: what is not staged (yet); empty after success. What is staged is noted in the book that
+// the acknowledgements come from.
 Result<void> stage_everywhere(Cluster& cluster, const ShareAcknowledgements& acknowledgements,
                               PartitionAcknowledgements& left, const StageAtLeader& stage_at,
                               const Deadline& deadline);

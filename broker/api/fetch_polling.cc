@@ -86,8 +86,7 @@ std::shared_ptr<io::Wakeup> wakeup_for(RequestContext& context, const FetchLimit
 
 // Portion after portion, until none is ready or one has met the limit.
 io::Task<std::vector<FetchLook>> look_at_ready(RequestContext& context, FetchSession& session,
-                                               FetchLimits limits, size_t most,
-                                               int64_t* bytes) {
+                                               FetchLimits limits, size_t most, int64_t* bytes) {
   std::vector<FetchLook> looks;
   bool full = false;
   while (!full) {
@@ -142,8 +141,7 @@ io::Task<std::vector<FetchLook>> poll_all(RequestContext& context,
     std::vector<FetchLook> looks = co_await std::move(looking);
     int64_t bytes = 0;
     apply_limit(looks, limits.max_bytes, bytes);
-    if (!wakeup || all.empty() || ends_poll(looks) || bytes >= limits.min_bytes)
-      co_return looks;
+    if (!wakeup || all.empty() || ends_poll(looks) || bytes >= limits.min_bytes) co_return looks;
     auto waiting = wakeup->wait_until(limits.deadline_ms);
     (void)co_await std::move(waiting);
   }
@@ -158,7 +156,8 @@ io::Task<std::vector<FetchLook>> poll_session(RequestContext& context, FetchSess
     int64_t bytes = 0;
     auto looking = look_at_ready(context, session, limits, portion, &bytes);
     std::vector<FetchLook> looks = co_await std::move(looking);
-    if (!wakeup || session.size() == 0 || ends_poll(looks) || bytes >= limits.min_bytes) co_return looks;
+    if (!wakeup || session.size() == 0 || ends_poll(looks) || bytes >= limits.min_bytes)
+      co_return looks;
     for (const FetchLook& one : looks) {
       if (has_news(one) || comes_again(one)) session.look_again(*one.target);
     }

@@ -22,8 +22,7 @@ inline io::Task<quota::Charge> fetch_charge(RequestContext& context) {
 
 // Whether the client has had too much: then it gets nothing of this now.
 inline bool is_throttled(RequestContext& context, quota::Charge& charge,
-                         const std::vector<FetchLook>& looks,
-                         protocol::FetchResponse& response) {
+                         const std::vector<FetchLook>& looks, protocol::FetchResponse& response) {
   if (!charge.limited()) return false;
   int64_t bytes = 0;
   for (const FetchLook& look : looks) bytes += static_cast<int64_t>(look.result.records.size());

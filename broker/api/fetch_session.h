@@ -1,7 +1,7 @@
 // Fetch sessions (KIP-227): what a consumer fetches, remembered, so that requests and answers carry
-// only changes, and so that a fetch costs what there is to fetch, not what the session has: it looks
-// at the partitions that are *ready*, those that are new or asked for anew, about which a signal came,
-// or that come again anyhow (they have more records, or an error).
+// only changes, and so that a fetch costs what there is to fetch, not what the session has: it
+// looks at the partitions that are *ready*, those that are new or asked for anew, about which a
+// signal came, or that come again anyhow (they have more records, or an error).
 //
 // Ownership: FetchSessions holds the sessions of one core; a session belongs to the core that its
 // id names (id % cores). A request takes its session out, works on it, and puts it back: nobody

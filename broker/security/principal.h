@@ -7,7 +7,7 @@ namespace ackord::security {
 
 struct Principal {
   std::string type = "User";
-  std::string name = "ANONYMOUS";     // where nothing was proved
+  std::string name = "ANONYMOUS";    // where nothing was proved
   bool token_authenticated = false;  // by a delegation token (KIP-48)
 
   // As ACLs and super.users write it.
