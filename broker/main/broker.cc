@@ -132,6 +132,7 @@ AssemblySettings Broker::assembly_settings(const Config& config) {
   settings.metadata.rack = config.find("broker.rack");
   settings.metadata.listeners = listeners_.advertised();
   settings.logins = std::move(logins_);
+  settings.metadata.config_user = &listeners_;
   settings.metadata.properties = config.given();
   settings.metadata.properties.emplace("node.id", std::to_string(config.node_id()));
   return settings;
@@ -151,11 +152,24 @@ Result<void> Broker::serve() {
     return metadata::find_address_limit(assembly_->metadata().image().quotas(),
                                         metadata::kConnectionCreationRate, address);
   });
+  io::block_on(cores_.at(0), use_dynamic_configs());
   auto listening = listeners_.listen();
   if (listening.has_error()) return listening;
   listeners_.accept();
   pages_.serving(*assembly_);
   return {};
+}
+
+// What was set while an earlier process ran.
+io::Task<void> Broker::use_dynamic_configs() {
+  const metadata::MetadataImage& image = assembly_->metadata().image();
+  metadata::BrokerConfigChange change{image.broker_configs(), image.node_configs(), {}};
+  for (const auto* values : {&change.cluster, &change.node}) {
+    for (const auto& [name, value] : *values) change.names.push_back(name);
+  }
+  if (change.names.empty()) co_return;
+  auto applying = listeners_.apply(std::move(change));
+  co_await std::move(applying);
 }
 
 bool Broker::stop() {

@@ -46,6 +46,7 @@ class Broker {
   AssemblySettings assembly_settings(const Config& config);
   Result<void> load(const Config& config, std::vector<metadata::ScramUpsertion> users);
   Result<void> serve();
+  io::Task<void> use_dynamic_configs();
 
   // In the order of construction; destroyed backwards, after the cores have stopped.
   io::AsioCores cores_;

@@ -180,6 +180,17 @@ std::optional<std::string> Config::find_for(std::string_view listener,
   return own ? own : find(name);
 }
 
+Config Config::with(const metadata::ConfigMap& cluster, const metadata::ConfigMap& node) const {
+  Config out = *this;
+  for (const auto* values : {&cluster, &node}) {
+    for (const auto& [name, value] : *values) {
+      auto parsed = check({name, value, "dynamic configuration"});
+      if (parsed) out.given_.insert_or_assign(name, std::move(*parsed));
+    }
+  }
+  return out;
+}
+
 int32_t Config::node_id() const {
   if (is_given("node.id")) return static_cast<int32_t>(number("node.id"));
   const auto broker = static_cast<int32_t>(number("broker.id"));

@@ -13,6 +13,7 @@
 #include "broker/log/types.h"
 #include "broker/main/properties.h"
 #include "broker/metadata/configs.h"
+#include "broker/metadata/image.h"
 #include "protocol/types/result.h"
 
 namespace ackord::main {
@@ -38,6 +39,10 @@ class Config {
   std::optional<std::string> find_for(std::string_view listener, std::string_view name) const;
   // What listener.name.<listener>.<name> says; nothing where it is not given.
   std::optional<std::string> find_only_for(std::string_view listener, std::string_view name) const;
+
+  // With what IncrementalAlterConfigs has set: for all brokers, and over that for this one. Values
+  // that cannot be are left out: another version may have stored them.
+  Config with(const metadata::ConfigMap& cluster, const metadata::ConfigMap& node) const;
 
   int32_t node_id() const;        // node.id, else broker.id, else 1
   std::string directory() const;  // the first of log.dirs, else log.dir

@@ -1,11 +1,32 @@
 #include "broker/main/listener_control.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cctype>
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "broker/base/logging.h"
 #include "broker/main/tls_settings.h"
 
 namespace ackord::main {
+namespace {
+
+// Whether one of the settings is about the listener's TLS.
+bool concerns_tls(const std::vector<std::string>& names, std::string_view listener) {
+  std::string prefix = fmt::format("listener.name.{}.ssl.", listener);
+  std::transform(prefix.begin(), prefix.end(), prefix.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(names.begin(), names.end(), [&prefix](const std::string& name) {
+    return name.starts_with(prefix) || name.starts_with("ssl.");
+  });
+}
+
+}  // namespace
+
 ListenerControl::ListenerControl(Config config, io::Environment& environment)
     : config_(std::move(config)), environment_(environment) {}
 
@@ -40,7 +61,7 @@ Result<void> ListenerControl::open(io::AsioCores& cores, net::RequestSink& sink,
     const uint16_t port = one.advertised.port != 0 ? one.advertised.port : listener.value()->port();
     advertised_.push_back(
         {one.advertised.name, one.advertised.host, port, static_cast<int16_t>(protocol)});
-    listeners_.push_back(std::move(listener.value()));
+    listeners_.push_back({std::move(listener.value()), std::move(tls)});
   }
   return {};
 }
@@ -50,35 +71,106 @@ void ListenerControl::set_address_rate(net::ConnectionQuotas::AddressRate rate) 
 }
 
 Result<void> ListenerControl::listen() {
-  for (auto& one : listeners_) {
-    auto listening = one->listen();
+  for (One& one : listeners_) {
+    auto listening = one.listener->listen();
     if (listening.has_error()) return listening;
   }
   return {};
 }
 
 void ListenerControl::accept() {
-  for (auto& one : listeners_) one->accept();
+  for (One& one : listeners_) one.listener->accept();
 }
 
 io::Task<void> ListenerControl::stop(int64_t grace_ms) {
-  for (auto& one : listeners_) {
-    auto stopping = one->stop(grace_ms);
+  for (One& one : listeners_) {
+    auto stopping = one.listener->stop(grace_ms);
     co_await std::move(stopping);
   }
 }
 
+// What may block, files and the resolver, is done on the pool.
+io::Task<Result<ListenerControl::Loaded>> ListenerControl::load(
+    metadata::BrokerConfigChange change) {
+  Loaded loaded;
+  loaded.tls.resize(listeners_.size());
+  std::optional<Error> failed;
+  std::function<void()> work = [this, &change, &loaded, &failed] {
+    const Config config = config_.with(change.cluster, change.node);
+    auto bounds = connection_bounds(config);
+    if (!bounds) {
+      failed = bounds.error();
+      return;
+    }
+    loaded.bounds = std::move(*bounds);
+    for (size_t i = 0; i < listeners_.size(); ++i) {
+      const One& one = listeners_[i];
+      const std::string& name = one.listener->name();
+      if (one.tls == nullptr || !concerns_tls(change.names, name)) continue;
+      auto tls = load_tls(config, name, one.tls);
+      if (!tls) {
+        failed = tls.error();
+        return;
+      }
+      loaded.tls[i] = std::move(*tls);
+    }
+  };
+  auto working = environment_.files.blocking(std::move(work));
+  co_await std::move(working);
+  if (failed) co_return error(ErrorCode::INVALID_REQUEST, failed->message);
+  co_return loaded;
+}
+
+io::Task<Result<void>> ListenerControl::check(metadata::BrokerConfigChange change) {
+  auto hop = io::on(environment_.core(0).executor, check_here(std::move(change)));
+  Result<void> good = co_await std::move(hop);
+  co_return good;
+}
+
+io::Task<Result<void>> ListenerControl::check_here(metadata::BrokerConfigChange change) {
+  auto loading = load(std::move(change));
+  auto loaded = co_await std::move(loading);
+  if (!loaded) co_return loaded.error();
+  co_return Result<void>();
+}
+
+io::Task<void> ListenerControl::apply(metadata::BrokerConfigChange change) {
+  auto hop = io::on(environment_.core(0).executor, apply_here(std::move(change)));
+  co_await std::move(hop);
+}
+
+io::Task<int> ListenerControl::apply_here(metadata::BrokerConfigChange change) {
+  const Config config = config_.with(change.cluster, change.node);
+  auto loading = load(std::move(change));
+  auto loaded = co_await std::move(loading);
+  if (!loaded) {
+    base::log_error("listeners keep the settings they have: {}", loaded.error().message);
+    co_return 0;
+  }
+  quotas_->set_bounds(std::move(loaded->bounds));
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    One& one = listeners_[i];
+    one.listener->set_bounds(listener_bounds(config, one.listener->name()));
+    if (loaded->tls[i] == nullptr) continue;
+    one.tls = loaded->tls[i];
+    one.listener->use_tls(one.tls);
+    base::log_info("keys and certificates read again listener={} subject={}", one.listener->name(),
+                   one.tls->subject());
+  }
+  co_return 0;
+}
+
 void ListenerControl::add_metrics(base::MetricsPage& page) const {
-  for (const auto& one : listeners_) {
-    const std::string& name = one->name();
+  for (const One& one : listeners_) {
+    const std::string& name = one.listener->name();
     page.gauge("ackord_connections", "Open connections.", {{"listener", name}},
-               static_cast<double>(one->connections()));
+               static_cast<double>(one.listener->connections()));
     const auto count = [&](const char* reason, const std::atomic<uint64_t>& value) {
       page.counter("ackord_connections_refused_total",
                    "Connections that were refused, or closed by the broker, by the reason.",
                    {{"listener", name}, {"reason", reason}}, static_cast<double>(value.load()));
     };
-    const net::ListenerCounters& counters = one->counters();
+    const net::ListenerCounters& counters = one.listener->counters();
     count("failed_handshake", counters.failed_handshakes);
     count("late_authentication", counters.late_authentications);
     count("idle", counters.idle);

@@ -1,6 +1,8 @@
-// ListenerControl: the listeners, their keys and their limits, as they are configured.
+// ListenerControl: the listeners' keys and limits, as they were configured and as
+// IncrementalAlterConfigs changes them while the broker runs. A change of a listener's ssl.*
+// settings reads its files again, for the connections that come from then on.
 //
-// Filled before the cores run; after that all on core 0.
+// Filled before the cores run; after that all on core 0, where its Tasks hop to from any.
 #pragma once
 
 #include <memory>
@@ -11,12 +13,12 @@
 #include "broker/io/core.h"
 #include "broker/main/config.h"
 #include "broker/main/listeners.h"
-#include "broker/metadata/metadata_service.h"
+#include "broker/metadata/broker_config_user.h"
 #include "broker/net/listener.h"
 
 namespace ackord::main {
 
-class ListenerControl {
+class ListenerControl final : public metadata::BrokerConfigUser {
  public:
   // The environment must outlive it.
   ListenerControl(Config config, io::Environment& environment);
@@ -33,17 +35,33 @@ class ListenerControl {
   void accept();
   io::Task<void> stop(int64_t grace_ms);
 
+  io::Task<Result<void>> check(metadata::BrokerConfigChange change) override;
+  io::Task<void> apply(metadata::BrokerConfigChange change) override;
+
   // On core 0.
   void add_metrics(base::MetricsPage& page) const;
 
  private:
+  struct One {
+    std::unique_ptr<net::Listener> listener;
+    std::shared_ptr<const net::TlsContext> tls;  // null without
+  };
+  // What a configuration would make of all that can change.
+  struct Loaded {
+    net::ConnectionBounds bounds;
+    std::vector<std::shared_ptr<const net::TlsContext>> tls;  // by listener; null: as it is
+  };
+
   Result<net::SharedLimits> shared_limits(size_t cores);
+  io::Task<Result<Loaded>> load(metadata::BrokerConfigChange change);
+  io::Task<Result<void>> check_here(metadata::BrokerConfigChange change);
+  io::Task<int> apply_here(metadata::BrokerConfigChange change);
 
   const Config config_;
   io::Environment& environment_;
   std::shared_ptr<net::ConnectionQuotas> quotas_;
   std::shared_ptr<net::RequestBudget> budget_;
-  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  std::vector<One> listeners_;
   std::vector<metadata::AdvertisedListener> advertised_;
 };
 

@@ -102,11 +102,14 @@ std::string changed_list(const ConfigDef& def, const std::string* current, Confi
   return fmt::format("{}", fmt::join(items, ","));
 }
 
-Result<void> check_configs(ResourceType type, const ConfigMap& configs, const ConfigMap& changed,
-                           const BrokerConfig& broker, const BrokerValues& values) {
+Result<void> check_configs(const AlterConfigs& op, const ConfigMap& configs,
+                           const ConfigMap& changed, const BrokerConfig& broker,
+                           const BrokerValues& values) {
+  const ResourceType type = op.type;
   if (type == ResourceType::kTopic) return check_topic_configs(configs);
   if (type == ResourceType::kClientMetrics) return check_metrics_configs(configs);
-  if (type == ResourceType::kBroker) return check_broker_configs(changed, values);
+  if (type == ResourceType::kBroker)
+    return check_broker_configs(changed, values, op.resource.empty());
   // Settings of group types that are not served here may come with a directory that another broker
   // wrote.
   ConfigMap known = changed;
@@ -178,7 +181,7 @@ Result<std::vector<MetadataRecord>> config_changes(const MetadataImage& image,
     records.emplace_back(config_record(op.type, op.resource, change.name, value));
   }
   const BrokerValues values{*identity.properties, image.broker_configs(), image.node_configs()};
-  if (Result<void> good = check_configs(op.type, configs, changed, identity.broker, values); !good)
+  if (Result<void> good = check_configs(op, configs, changed, identity.broker, values); !good)
     return good.error();
   if (Result<void> exists = check_exists(image, op); !exists) return exists.error();
   return records;

@@ -249,6 +249,63 @@ Result<void> check_default_bounds(const ConfigMap& configs) {
   return {};
 }
 
+// Keys and whom to trust belong to a listener, and its settings to one broker; what counts
+// connections may be set for all of them.
+constexpr std::array<std::string_view, 10> kStores = {"ssl.key.password",
+                                                      "ssl.keystore.certificate.chain",
+                                                      "ssl.keystore.key",
+                                                      "ssl.keystore.location",
+                                                      "ssl.keystore.password",
+                                                      "ssl.keystore.type",
+                                                      "ssl.truststore.certificates",
+                                                      "ssl.truststore.location",
+                                                      "ssl.truststore.password",
+                                                      "ssl.truststore.type"};
+constexpr std::array<std::string_view, 2> kListenersOfAll = {"max.connection.creation.rate",
+                                                             "max.connections"};
+
+template <class List>
+bool is_in(const List& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// Whether the names can be changed, in that place.
+Result<void> check_broker_names(const ConfigMap& configs, bool of_all_brokers) {
+  std::vector<std::string_view> fixed;
+  std::vector<std::string_view> without_listener;
+  std::vector<std::string_view> of_one_broker;
+  for (const auto& [name, value] : configs) {
+    const ConfigDef* own = find_config(broker_config_defs(), name);
+    const ConfigDef* def = own != nullptr ? own : find_listener_config(name);
+    const bool acts =
+        own != nullptr ||
+        (def != nullptr && (def->name.starts_with("ssl.") || is_in(kListenersOfAll, def->name)));
+    if (!acts || def->kind != ConfigKind::kDynamic) {
+      fixed.push_back(name);
+    } else if (own != nullptr && is_in(kStores, name)) {
+      without_listener.push_back(name);
+    } else if (own == nullptr && !is_in(kListenersOfAll, def->name)) {
+      of_one_broker.push_back(name);
+    }
+  }
+  const auto refuse = [](std::string_view why, const std::vector<std::string_view>& names) {
+    return error(ErrorCode::INVALID_REQUEST, fmt::format("{}: [{}]", why, fmt::join(names, ", ")));
+  };
+  if (!fixed.empty()) return refuse("Cannot update these configs dynamically", fixed);
+  if (!without_listener.empty()) {
+    return refuse(
+        "These security configs can be dynamically updated only per-listener using the listener "
+        "prefix",
+        without_listener);
+  }
+  if (of_all_brokers && !of_one_broker.empty()) {
+    return refuse(
+        "Cannot update these configs at default cluster level, broker id must be specified",
+        of_one_broker);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_topic_configs(const ConfigMap& configs) {
@@ -305,24 +362,19 @@ Result<void> check_group_configs(const ConfigMap& configs, const BrokerConfig& b
   return {};
 }
 
-Result<void> check_broker_configs(const ConfigMap& configs, const BrokerValues& broker) {
-  std::vector<std::string_view> fixed;
+Result<void> check_broker_configs(const ConfigMap& configs, const BrokerValues& broker,
+                                  bool of_all_brokers) {
+  if (Result<void> places = check_broker_names(configs, of_all_brokers); !places) return places;
   for (const auto& [name, value] : configs) {
     const ConfigDef* def = find_config(broker_config_defs(), name);
-    if (def == nullptr || def->kind != ConfigKind::kDynamic) {
-      fixed.push_back(name);
-      continue;
-    }
+    if (def == nullptr) def = find_listener_config(name);
     const Result<std::string> parsed = parse_config(*def, value);
     if (!parsed) return error(ErrorCode::INVALID_REQUEST, parsed.error().message);
     const std::string now = broker_value(name, broker).value_or("");
     std::string fault = thread_count_fault(name, to_number(*parsed, 0), to_number(now, 0));
     if (!fault.empty()) return error(ErrorCode::INVALID_REQUEST, std::move(fault));
   }
-  if (fixed.empty()) return {};
-  return error(
-      ErrorCode::INVALID_REQUEST,
-      fmt::format("Cannot update these configs dynamically: [{}]", fmt::join(fixed, ", ")));
+  return {};
 }
 
 std::vector<DescribedConfig> describe_topic_configs(const ConfigMap& configs,
@@ -341,6 +393,43 @@ std::vector<DescribedConfig> describe_metrics_configs(const ConfigMap& configs) 
                            ConfigSource::kClientMetrics);
 }
 
+namespace {
+
+void hide_secret(DescribedConfig& config) {
+  if (!config.sensitive) return;
+  config.value.reset();
+  for (Synonym& synonym : config.synonyms) synonym.value.reset();
+}
+
+// What is set for single listeners.
+void describe_listener_configs(const BrokerValues& broker, std::vector<DescribedConfig>& all) {
+  std::map<std::string, std::vector<Synonym>> set;
+  const auto add = [&set](const auto& values, ConfigSource source) {
+    for (const auto& [name, value] : values) {
+      if (find_listener_config(name) != nullptr) set[name].push_back({name, value, source});
+    }
+  };
+  add(broker.node, ConfigSource::kDynamicBroker);
+  add(broker.cluster, ConfigSource::kDynamicDefaultBroker);
+  add(broker.properties, ConfigSource::kStaticBroker);
+  for (auto& [name, synonyms] : set) {
+    const ConfigDef& def = *find_listener_config(name);
+    DescribedConfig config = described(def);
+    config.name = name;
+    config.read_only = def.kind != ConfigKind::kDynamic;
+    config.synonyms = std::move(synonyms);
+    for (Synonym& synonym : config.synonyms) synonym.value = shown(def, *synonym.value);
+    config.value = config.synonyms.front().value;
+    config.source = config.synonyms.front().source;
+    for (Synonym& synonym : broker_synonyms(def, broker))
+      config.synonyms.push_back(std::move(synonym));
+    hide_secret(config);
+    all.push_back(std::move(config));
+  }
+}
+
+}  // namespace
+
 std::vector<DescribedConfig> describe_broker_configs(const BrokerValues& broker) {
   std::vector<DescribedConfig> all;
   for (const ConfigDef& def : broker_config_defs()) {
@@ -351,12 +440,10 @@ std::vector<DescribedConfig> describe_broker_configs(const BrokerValues& broker)
       config.value = config.synonyms.front().value;
       config.source = config.synonyms.front().source;
     }
-    if (config.sensitive) {
-      config.value.reset();
-      for (Synonym& synonym : config.synonyms) synonym.value.reset();
-    }
+    hide_secret(config);
     all.push_back(std::move(config));
   }
+  describe_listener_configs(broker, all);
   return all;
 }
 
@@ -364,12 +451,14 @@ std::vector<DescribedConfig> describe_cluster_configs(const ConfigMap& cluster) 
   std::vector<DescribedConfig> all;
   for (const auto& [name, value] : cluster) {
     const ConfigDef* def = find_config(broker_config_defs(), name);
+    if (def == nullptr) def = find_listener_config(name);
     if (def == nullptr) continue;
     DescribedConfig config = described(*def);
+    config.name = name;
     config.value = shown(*def, value);
     config.source = ConfigSource::kDynamicDefaultBroker;
-    if (config.sensitive) config.value.reset();
     config.synonyms.push_back({name, config.value, config.source});
+    hide_secret(config);
     all.push_back(std::move(config));
   }
   return all;

@@ -57,6 +57,10 @@ std::span<const ConfigDef> broker_config_defs();
 // Null when the table has none of that name.
 const ConfigDef* find_config(std::span<const ConfigDef> table, std::string_view name);
 
+// Of listener.name.<listener>.[<mechanism>.]<name>, whose value belongs to one listener only: the
+// definition of <name> in the broker's table. Null when it has none, or the name is none such.
+const ConfigDef* find_listener_config(std::string_view name);
+
 // The value as Kafka shows it (trimmed, booleans in lower case, lists joined by ","), or
 // "Invalid value x for configuration y: …".
 Result<std::string> parse_config(const ConfigDef& def, std::string_view value);
@@ -77,9 +81,11 @@ Result<void> check_topic_configs(const ConfigMap& configs);
 Result<void> check_group_configs(const ConfigMap& configs, const BrokerConfig& broker);
 // Of a subscription of client metrics (KIP-714). INVALID_REQUEST, or INVALID_CONFIG for a pattern.
 Result<void> check_metrics_configs(const ConfigMap& configs);
-// Of changes to a broker resource: known, dynamic, well-formed, and of a number of threads at most
-// double and at least half of what is in force. Errors are INVALID_REQUEST, as Kafka's.
-Result<void> check_broker_configs(const ConfigMap& configs, const BrokerValues& broker);
+// Of changes to a broker resource, of this broker or of all: known, dynamic, well-formed, and of a
+// number of threads at most double and at least half of what is in force. Errors are
+// INVALID_REQUEST, as Kafka's.
+Result<void> check_broker_configs(const ConfigMap& configs, const BrokerValues& broker,
+                                  bool of_all_brokers);
 
 // What is in force, for DescribeConfigs. A value that was stored by another broker and no longer
 // parses is shown as it is.

@@ -152,6 +152,19 @@ const ConfigDef* find_config(std::span<const ConfigDef> table, std::string_view 
   return at == table.end() || at->name != name ? nullptr : &*at;
 }
 
+const ConfigDef* find_listener_config(std::string_view name) {
+  constexpr std::string_view kPrefix = "listener.name.";
+  if (!name.starts_with(kPrefix)) return nullptr;
+  name.remove_prefix(kPrefix.size());
+  for (int i = 0; i < 2; ++i) {
+    const size_t dot = name.find('.');
+    if (dot == std::string_view::npos) return nullptr;
+    name.remove_prefix(dot + 1);
+    if (const ConfigDef* def = find_config(broker_config_defs(), name)) return def;
+  }
+  return nullptr;
+}
+
 Result<std::string> parse_config(const ConfigDef& def, std::string_view value) {
   const std::string_view text = trim(value);
   switch (def.type) {

@@ -8,10 +8,12 @@
 #include "broker/base/assert.h"
 #include "broker/base/logging.h"
 #include "broker/coordinator/runtime.h"
+#include "broker/metadata/broker_config_user.h"
 #include "broker/metadata/config_resources.h"
 #include "broker/metadata/config_tables.h"
 #include "broker/metadata/every_core.h"
 #include "broker/metadata/image_listeners.h"
+#include "broker/metadata/log_configuration.h"
 #include "broker/metadata/metadata_log.h"
 #include "broker/metadata/metadata_shard.h"
 #include "broker/metadata/metadata_snapshot.h"
@@ -188,7 +190,8 @@ class Service : public MetadataService {
   io::Task<Result<void>> grow_at_home(GrowTopic topic, bool validate_only);
   io::Task<ErrorCode> delete_at_home(Uuid id);
   io::Task<Result<void>> alter_at_home(AlterConfigs op);
-  io::Task<void> configure_logs(ResourceType type, std::string resource);
+  std::vector<std::shared_ptr<const TopicImage>> topics_of(ResourceType type,
+                                                           const std::string& resource) const;
   // Runs an operation that answers with its records, and tells every core.
   template <class Op>
   io::Task<Result<typename Op::Reply>> change(Op op);
@@ -495,35 +498,36 @@ io::Task<Result<void>> Service::alter_at_home(AlterConfigs op) {
   co_await turn;
   Turns::Hold hold(turns_, home_.executor);
   const ResourceType type = op.type;
-  std::string resource = op.resource;
+  const std::string resource = op.resource;
+  BrokerConfigTurn user(settings_.config_user, runner_->shard().image(), identity(), op);
+  auto checking = user.check();
+  Result<void> good = co_await std::move(checking);
+  if (!good) co_return good;
   auto running = runner_->run(std::move(op));
   auto reply = co_await std::move(running);
   if (!reply) co_return reply.error();
   if (reply->error) co_return *reply->error;
-  if (reply->records.empty()) co_return Result<void>();
-  OnEveryCore everywhere = publish(std::move(reply->records));
-  co_await everywhere;
-  if (type == ResourceType::kBroker) logs_.configure_cleaner(effective_cleaner_config(values()));
-  auto configuring = configure_logs(type, std::move(resource));
-  co_await std::move(configuring);
+  if (!reply->records.empty()) {
+    OnEveryCore everywhere = publish(std::move(reply->records));
+    co_await everywhere;
+    if (type == ResourceType::kBroker) logs_.configure_cleaner(effective_cleaner_config(values()));
+    auto configuring = configure_logs(logs_, topics_of(type, resource), values());
+    co_await std::move(configuring);
+  }
+  auto applying = user.apply();
+  co_await std::move(applying);
   co_return Result<void>();
 }
 
-io::Task<void> Service::configure_logs(ResourceType type, std::string resource) {
+std::vector<std::shared_ptr<const TopicImage>> Service::topics_of(
+    ResourceType type, const std::string& resource) const {
   std::vector<std::shared_ptr<const TopicImage>> topics;
   const MetadataImage& image = runner_->shard().image();
   if (type == ResourceType::kTopic) topics.push_back(image.topic(resource));
   if (type == ResourceType::kBroker) {
     for (const auto& [name, topic] : image.topics()) topics.push_back(topic);
   }
-  for (const auto& topic : topics) {
-    const log::LogConfig config = effective_log_config(topic->configs, values());
-    for (int32_t partition = 0; partition < topic->partitions; ++partition) {
-      TopicPartition one{topic->name, partition};
-      auto configuring = logs_.configure(std::move(one), config);
-      co_await std::move(configuring);
-    }
-  }
+  return topics;
 }
 
 template <class Op>

@@ -32,6 +32,8 @@ struct Node {
   std::optional<std::string> rack;
 };
 
+class BrokerConfigUser;
+
 struct CreateTopic {
   TopicName name;
   int32_t partitions = -1;          // -1: num.partitions
@@ -168,6 +170,7 @@ struct MetadataSettings {
       properties;             // server.properties as it was read, for DescribeConfigs
   std::string log_directory;  // where a stock Kafka may have left a metadata snapshot
   Uuid directory_id;          // directory.id of meta.properties; zero when it has none
+  BrokerConfigUser* config_user = nullptr;  // outlives the service; may be null
 };
 
 std::unique_ptr<MetadataService> make_metadata_service(io::Environment& environment,

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <memory>
 
+#include "protocol/generated/incremental_alter_configs_request.h"
+#include "protocol/generated/incremental_alter_configs_response.h"
 #include "tests/integration/connections/shell.h"
 #include "tests/integration/support/broker_process.h"
 #include "tests/integration/support/topics.h"
@@ -120,6 +122,95 @@ TEST_F(TlsListener, AKeyStoreThatCannotBeReadStopsTheStart) {
   write("store.jks", "\xfe\xed\xfe\xed....");
   EXPECT_THAT(start("JKS", files_ / "store.jks"),
               AllOf(HasSubstr("is a JKS store"), HasSubstr("keytool -importkeystore")));
+}
+
+// The outcome of IncrementalAlterConfigs of the broker: its error's text, or nothing.
+std::string alter(RawClient& client, const std::string& name, const std::string& value) {
+  protocol::IncrementalAlterConfigsRequest request;
+  auto& resource = request.resources.emplace_back();
+  constexpr int8_t kBroker = 4;
+  resource.resource_type = kBroker;
+  resource.resource_name = String("1");
+  auto& config = resource.configs.emplace_back();
+  config.name = String(name);
+  config.value = String(value);
+  const auto answer = client.call<protocol::IncrementalAlterConfigsResponse>(request, 1);
+  const auto& result = answer.message.responses.at(0);
+  if (result.error_code == ErrorCode::NONE) return "";
+  return std::string(name_of(result.error_code)) + ": " + result.error_message.value().str();
+}
+
+class TlsReload : public TlsListener {
+ protected:
+  std::string serial() const {
+    const Output output =
+        shell("timeout 10 openssl s_client -connect 127.0.0.1:" + std::to_string(port_) +
+              " -cert " + (files_ / "client.pem") + " -key " + (files_ / "client.key") +
+              " | openssl x509 -noout -serial");
+    const size_t at = output.text.find("serial=");
+    return at == std::string::npos ? output.text : output.text.substr(at, 9);
+  }
+  void write_server(const Certificate& server) {
+    write("broker.pem", server.key_pem(kSecret) + server.chain_pem());
+  }
+};
+
+constexpr const char* kLocation = "listener.name.proxied0.ssl.keystore.location";
+
+TEST_F(TlsReload, ANewCertificateWithoutARestart) {
+  RawClient plain(broker_->port());
+  const std::string before = serial();
+  write_server(authority_.issue({{"CN", "broker"}}));
+  EXPECT_EQ(serial(), before);
+  // The same name: its file is read again.
+  EXPECT_EQ(alter(plain, kLocation, files_ / "broker.pem"), "");
+  poll_until("the new certificate is shown", [&] { return serial() != before; });
+  const std::string renewed = serial();
+
+  write("broker.pem", "nonsense");
+  EXPECT_THAT(alter(plain, kLocation, files_ / "broker.pem"),
+              AllOf(HasSubstr("INVALID_REQUEST"), HasSubstr("no private key could be read")));
+  EXPECT_THAT(alter(plain, kLocation, "/nowhere.pem"), HasSubstr("cannot read /nowhere.pem"));
+  write_server(authority_.issue({{"CN", "somebody else"}}));
+  EXPECT_THAT(alter(plain, kLocation, files_ / "broker.pem"),
+              HasSubstr("distinguished name may not change"));
+  write_server(authority_.issue({{"CN", "broker"}}, "DNS:localhost"));
+  EXPECT_THAT(alter(plain, kLocation, files_ / "broker.pem"),
+              HasSubstr("lacks subject alternative names"));
+  EXPECT_EQ(serial(), renewed);
+  EXPECT_THAT(alter(plain, "ssl.keystore.location", files_ / "broker.pem"),
+              HasSubstr("only per-listener"));
+
+  // What was set counts at the next start, too.
+  write_server(authority_.issue({{"CN", "broker"}}));
+  std::filesystem::copy(files_ / "broker.pem", files_ / "other.pem");
+  EXPECT_EQ(alter(plain, kLocation, files_ / "other.pem"), "");
+  poll_until("the other file is used", [&] { return serial() != renewed; });
+  const std::string other = serial();
+  write_server(server_);
+  broker_->crash();
+  poll_until("the other file is used again", [&] { return serial() == other; });
+}
+
+TEST_F(TlsReload, LimitsOfConnectionsChange) {
+  RawClient first(broker_->port());
+  EXPECT_EQ(alter(first, "max.connections.per.ip", "1"), "");
+  EXPECT_THROW(RawClient(broker_->port())
+                   .call<protocol::IncrementalAlterConfigsResponse>(
+                       protocol::IncrementalAlterConfigsRequest(), 1),
+               std::runtime_error);
+  EXPECT_EQ(alter(first, "max.connections.per.ip.overrides", "127.0.0.1:2"), "");
+  poll_until("a second one is served", [&] {
+    try {
+      RawClient second(broker_->port());
+      return create_topic(second, fresh_name("t")).partitions == 1;
+    } catch (const std::exception&) {
+      return false;
+    }
+  });
+  EXPECT_THAT(alter(first, "max.connections.per.ip.overrides", "nonsense"),
+              HasSubstr("nonsense is not host:number"));
+  EXPECT_EQ(alter(first, "max.connections.per.ip", "100"), "");
 }
 
 }  // namespace

@@ -249,6 +249,59 @@ TEST_F(InForce, DescribesGroupsAndBrokers) {
   EXPECT_FALSE(find(broker, "log.segment.bytes")->read_only);
 }
 
+// Those of single listeners follow, and no secret is told of any place.
+TEST_F(InForce, DescribesWhatIsSetForListeners) {
+  using Synonym = DescribedConfig::Synonym;
+  properties["listener.name.a.ssl.keystore.password"] = "s3cret";
+  properties["ssl.keystore.type"] = "PKCS12";
+  node["listener.name.a.ssl.keystore.location"] = "/new";
+  properties["listener.name.a.ssl.keystore.location"] = "/old";
+  cluster["listener.name.a.max.connections"] = "7";
+  const auto all = describe_broker_configs(values());
+  const auto* location = find(all, "listener.name.a.ssl.keystore.location");
+  EXPECT_EQ(location->value, "/new");
+  EXPECT_FALSE(location->read_only);
+  EXPECT_THAT(location->synonyms,
+              ::testing::ElementsAre(Synonym{location->name, "/new", ConfigSource::kDynamicBroker},
+                                     Synonym{location->name, "/old", ConfigSource::kStaticBroker}));
+  EXPECT_EQ(find(all, "listener.name.a.max.connections")->source,
+            ConfigSource::kDynamicDefaultBroker);
+  const auto* password = find(all, "listener.name.a.ssl.keystore.password");
+  EXPECT_TRUE(password->sensitive);
+  EXPECT_EQ(password->value, std::nullopt);
+  for (const Synonym& one : password->synonyms) EXPECT_EQ(one.value, std::nullopt);
+  const auto of_all = describe_cluster_configs({{"ssl.key.password", "s3cret"}});
+  EXPECT_EQ(of_all.at(0).value, std::nullopt);
+  EXPECT_EQ(of_all.at(0).synonyms.at(0).value, std::nullopt);
+}
+
+TEST_F(InForce, WhereBrokerConfigsMayBeChanged) {
+  const auto refusal = [this](const ConfigMap& configs, bool of_all_brokers) {
+    const auto checked = check_broker_configs(configs, values(), of_all_brokers);
+    if (checked) return std::string("good");
+    EXPECT_EQ(checked.error().code, ErrorCode::INVALID_REQUEST);
+    return checked.error().message;
+  };
+  const std::string location = "listener.name.a.ssl.keystore.location";
+  EXPECT_EQ(refusal({{location, "/x"}}, false), "good");
+  EXPECT_EQ(refusal({{location, "/x"}}, true),
+            "Cannot update these configs at default cluster level, broker id must be specified: "
+            "[listener.name.a.ssl.keystore.location]");
+  EXPECT_EQ(refusal({{"ssl.keystore.location", "/x"}}, false),
+            "These security configs can be dynamically updated only per-listener using the "
+            "listener prefix: [ssl.keystore.location]");
+  for (const bool of_all : {false, true}) {
+    EXPECT_EQ(refusal({{"max.connections", "5"}}, of_all), "good");
+    EXPECT_EQ(refusal({{"listener.name.a.max.connections", "5"}}, of_all), "good");
+    EXPECT_EQ(refusal({{"listener.name.a.nonsense", "5"}}, of_all),
+              "Cannot update these configs dynamically: [listener.name.a.nonsense]");
+    EXPECT_EQ(refusal({{"listener.name.a.plain.sasl.jaas.config", "x"}}, of_all),
+              "Cannot update these configs dynamically: [listener.name.a.plain.sasl.jaas.config]");
+    EXPECT_EQ(refusal({{"listener.name.a.max.connections", "x"}}, of_all),
+              "Invalid value x for configuration max.connections: Not a number of type INT");
+  }
+}
+
 TEST(EffectiveGroupConfig, FallsBackAndIsClamped) {
   BrokerConfig broker;
   broker.group_share_record_lock_duration_ms = 20000;
