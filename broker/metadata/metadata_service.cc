@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
 #include <utility>
 
 #include "broker/base/assert.h"
@@ -17,6 +16,7 @@
 #include "broker/metadata/metadata_log.h"
 #include "broker/metadata/metadata_shard.h"
 #include "broker/metadata/metadata_snapshot.h"
+#include "broker/metadata/reconcile.h"
 #include "broker/metadata/registration.h"
 #include "broker/metadata/snapshot_taker.h"
 #include "broker/metadata/takeover.h"
@@ -177,7 +177,6 @@ class Service : public MetadataService {
   }
 
   io::Task<Result<void>> load_at_home(std::vector<log::FoundPartition> found);
-  io::Task<Result<void>> reconcile(std::vector<log::FoundPartition> found);
 
   io::Task<std::vector<CreatedTopic>> create_at_home(std::vector<CreateTopic> topics,
                                                      bool validate_only);
@@ -271,7 +270,9 @@ io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> fo
   auto starting = runner_->run(std::move(op));
   auto started = co_await std::move(starting);
   if (!started) co_return started.error();
-  auto reconciling = reconcile(std::move(found));
+  const MetadataImage& known = runner_->shard().image();
+  const BrokerValues theirs{settings_.properties, known.broker_configs(), known.node_configs()};
+  auto reconciling = reconcile(logs_, known, theirs, std::move(found));
   Result<void> reconciled = co_await std::move(reconciling);
   if (!reconciled) co_return reconciled;
   auto leading = lead_partitions(environment_, logs_, runner_->shard().hard(), settings_.node_id);
@@ -286,47 +287,6 @@ io::Task<Result<void>> Service::load_at_home(std::vector<log::FoundPartition> fo
   OnEveryCore everywhere{environment_, [this, image](size_t core) { images_[core] = *image; }};
   co_await everywhere;
   logs_.configure_cleaner(effective_cleaner_config(values()));
-  co_return Result<void>();
-}
-
-// A partition's folder is made before the records that name it, and removed after the record that
-// drops it: what only one of the two sides knows is what a crash has left.
-io::Task<Result<void>> Service::reconcile(std::vector<log::FoundPartition> found) {
-  const MetadataImage& image = runner_->shard().image();
-  std::set<TopicPartition> present;
-  for (log::FoundPartition& one : found) {
-    if (one.name.topic == kMetadataTopic) continue;
-    const auto topic = image.topic(one.name.topic);
-    if (topic != nullptr && topic->id == one.topic_id && one.name.partition < topic->partitions) {
-      present.insert(one.name);
-      continue;
-    }
-    base::log_warn("partition without a topic removed topic={} partition={} id={}", one.name.topic,
-                   one.name.partition, one.topic_id);
-    auto removing = logs_.remove(one.name);
-    Result<void> removed = co_await std::move(removing);
-    if (!removed) co_return removed;
-  }
-  const BrokerValues values{settings_.properties, image.broker_configs(), image.node_configs()};
-  for (const auto& [name, topic] : image.topics()) {
-    std::vector<TopicPartition> missing;
-    for (int32_t partition = 0; partition < topic->partitions; ++partition) {
-      TopicPartition one{topic->name, partition};
-      if (!present.contains(one)) missing.push_back(std::move(one));
-    }
-    const log::LogConfig config = effective_log_config(topic->configs, values);
-    for (int32_t partition = 0; partition < topic->partitions; ++partition) {
-      TopicPartition one{topic->name, partition};
-      if (!present.contains(one)) continue;
-      auto configuring = logs_.configure(std::move(one), config);
-      co_await std::move(configuring);
-    }
-    if (missing.empty()) continue;
-    base::log_warn("missing partitions made topic={} count={}", name, missing.size());
-    auto creating = logs_.create_all(std::move(missing), topic->id, config);
-    Result<void> created = co_await std::move(creating);
-    if (!created) co_return created;
-  }
   co_return Result<void>();
 }
 
