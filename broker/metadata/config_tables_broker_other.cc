@@ -41,7 +41,10 @@ constexpr ConfigDef kOtherBrokerConfigs[] = {
     any("alter.config.policy.class.name", kClass, nullptr),
     number("alter.log.dirs.replication.quota.window.num", kInt, "11", 1, kNoMax),
     number("alter.log.dirs.replication.quota.window.size.seconds", kInt, "1", 1, kNoMax),
-    any("authorizer.class.name", kString, ""),
+    told(any("authorizer.class.name", kString, ""),
+         "Who decides what clients may do: "
+         "org.apache.kafka.metadata.authorizer.StandardAuthorizer, by ACLs, or nobody: then "
+         "everything is allowed."),
     any("auto.leader.rebalance.enable", kBoolean, "true"),
     dynamic(number("background.threads", kInt, "10", 1, kNoMax)),
     any("broker.heartbeat.interval.ms", kInt, "2000"),

@@ -1,5 +1,6 @@
-// MetadataImage: what the broker knows of topics, configs and features. One copy per core, changed
-// only by metadata records, in the order of the metadata log, so all cores see the same history.
+// MetadataImage: what the broker knows of topics, configs, features, users and ACLs. One copy per
+// core, changed only by metadata records, in the order of the metadata log, so all cores see the
+// same history.
 //
 // Threads: a core reads its own copy only. References into it live until the next co_await.
 #pragma once
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "broker/log/types.h"
+#include "broker/metadata/acls.h"
 #include "broker/metadata/client_quotas.h"
 #include "broker/metadata/scram_credentials.h"
 #include "protocol/types/ids.h"
@@ -88,6 +90,7 @@ class MetadataImage {
   int64_t quotas_version() const { return quotas_version_; }
 
   const ScramCredentials& scram() const { return scram_; }
+  const Acls& acls() const { return acls_; }
 
   // ---- changes, by the metadata room alone
   // What follows is of the log up to here.
@@ -114,6 +117,8 @@ class MetadataImage {
   void remove_scram(const protocol::RemoveUserScramCredentialRecord& record) {
     apply_scram(scram_, record);
   }
+  void put_acl(const protocol::AccessControlEntryRecord& record) { acls_.put(record); }
+  void remove_acl(const protocol::RemoveAccessControlEntryRecord& record) { acls_.remove(record); }
   // Level 0 takes the feature away.
   void put_feature(std::string name, int16_t level, int64_t epoch);
 
@@ -131,6 +136,7 @@ class MetadataImage {
   Quotas quotas_;
   int64_t quotas_version_ = 0;
   ScramCredentials scram_;
+  Acls acls_;
   Features features_;
   uint64_t topics_version_ = 0;
   Offset version_ = -1;

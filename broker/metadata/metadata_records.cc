@@ -5,14 +5,12 @@
 #include <array>
 #include <utility>
 
-#include "protocol/generated/access_control_entry_record.h"
 #include "protocol/generated/broker_registration_change_record.h"
 #include "protocol/generated/clear_elr_record.h"
 #include "protocol/generated/delegation_token_record.h"
 #include "protocol/generated/fence_broker_record.h"
 #include "protocol/generated/no_op_record.h"
 #include "protocol/generated/register_controller_record.h"
-#include "protocol/generated/remove_access_control_entry_record.h"
 #include "protocol/generated/remove_delegation_token_record.h"
 #include "protocol/generated/unfence_broker_record.h"
 #include "protocol/generated/unregister_broker_record.h"
@@ -48,8 +46,6 @@ constexpr std::array kOtherTypes = {
     other<protocol::ClearElrRecord>(false),
     other<protocol::DelegationTokenRecord>(true),
     other<protocol::RemoveDelegationTokenRecord>(true),
-    other<protocol::AccessControlEntryRecord>(true),
-    other<protocol::RemoveAccessControlEntryRecord>(true),
 };
 
 // A record of type T, when `type` is its number; tried for each alternative.

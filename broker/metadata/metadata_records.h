@@ -1,7 +1,7 @@
 // The records of `__cluster_metadata-0` that Ackord makes and reads, in Kafka's own schemas and
 // framing: key null; value = frame version 1 | record type | record version (each an unsigned
-// varint) | body (KIP-631). Other types (ACLs, tokens, …) are left alone: they stay in the
-// log and say nothing here, but their names are known, so that they can be named.
+// varint) | body (KIP-631). Other types (tokens, …) are left alone: they stay in the log and say
+// nothing here, but their names are known, so that they can be named.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@
 
 #include "broker/log/types.h"
 #include "protocol/generated/abort_transaction_record.h"
+#include "protocol/generated/access_control_entry_record.h"
 #include "protocol/generated/begin_transaction_record.h"
 #include "protocol/generated/client_quota_record.h"
 #include "protocol/generated/config_record.h"
@@ -21,6 +22,7 @@
 #include "protocol/generated/partition_record.h"
 #include "protocol/generated/producer_ids_record.h"
 #include "protocol/generated/register_broker_record.h"
+#include "protocol/generated/remove_access_control_entry_record.h"
 #include "protocol/generated/remove_topic_record.h"
 #include "protocol/generated/remove_user_scram_credential_record.h"
 #include "protocol/generated/topic_record.h"
@@ -35,7 +37,8 @@ using MetadataRecord =
                  protocol::ConfigRecord, protocol::ClientQuotaRecord, protocol::ProducerIdsRecord,
                  protocol::RegisterBrokerRecord, protocol::BeginTransactionRecord,
                  protocol::EndTransactionRecord, protocol::AbortTransactionRecord,
-                 protocol::UserScramCredentialRecord, protocol::RemoveUserScramCredentialRecord>;
+                 protocol::UserScramCredentialRecord, protocol::RemoveUserScramCredentialRecord,
+                 protocol::AccessControlEntryRecord, protocol::RemoveAccessControlEntryRecord>;
 
 // In the newest version of its type.
 log::EncodedRecord encode_record(const MetadataRecord& record);

@@ -151,7 +151,16 @@ class Service : public MetadataService {
 
   io::Task<Result<ScramResults>> alter_scram(std::vector<ScramDeletion> deletions,
                                              std::vector<ScramUpsertion> upsertions) override {
-    return at_home(scram_at_home(AlterScram{std::move(deletions), std::move(upsertions)}));
+    return at_home(results_of(AlterScram{std::move(deletions), std::move(upsertions)}));
+  }
+
+  io::Task<Result<AclCreations>> create_acls(std::vector<Acl> acls) override {
+    std::vector<Uuid> ids;
+    for (size_t i = 0; i < acls.size(); ++i) ids.push_back(environment_.random.uuid());
+    return at_home(results_of(CreateAcls{std::move(acls), std::move(ids)}));
+  }
+  io::Task<Result<AclDeletions>> delete_acls(std::vector<AclFilter> filters) override {
+    return at_home(results_of(DeleteAcls{std::move(filters)}));
   }
 
   void on_topic_removed(std::function<void(const TopicImage&)> listener) override {
@@ -196,7 +205,9 @@ class Service : public MetadataService {
   io::Task<Result<typename Op::Reply>> change(Op op);
   template <class Op>
   io::Task<Result<void>> publish_change(Op op);
-  io::Task<Result<ScramResults>> scram_at_home(AlterScram op);
+  // The same, and answers what became of each part of it.
+  template <class Op>
+  io::Task<Result<decltype(Op::Reply::results)>> results_of(Op op);
   io::Task<Result<void>> features_at_home(UpdateFeatures op);
   io::Task<Result<ProducerId>> producer_id_at_home();
   OnEveryCore publish(std::vector<MetadataRecord> records);
@@ -512,11 +523,12 @@ io::Task<Result<void>> Service::publish_change(Op op) {
   co_return Result<void>();
 }
 
-io::Task<Result<ScramResults>> Service::scram_at_home(AlterScram op) {
+template <class Op>
+io::Task<Result<decltype(Op::Reply::results)>> Service::results_of(Op op) {
   auto changing = change(std::move(op));
-  Result<AlterScram::Reply> reply = co_await std::move(changing);
+  Result<typename Op::Reply> reply = co_await std::move(changing);
   if (!reply) co_return reply.error();
-  co_return std::move(reply->users);
+  co_return std::move(reply->results);
 }
 
 io::Task<Result<void>> Service::features_at_home(UpdateFeatures op) {

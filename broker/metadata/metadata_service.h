@@ -1,4 +1,5 @@
-// MetadataService: the door to topics, configs, features, producer ids and the directory of nodes.
+// MetadataService: the door to topics, configs, features, users, ACLs, producer ids and the
+// directory of nodes.
 //
 // Records go to `__cluster_metadata-0` in Kafka's own schemas; a change is durable there, then
 // every core's image has it, then the call ends. Threads: image() on any core (that core's copy);
@@ -114,6 +115,9 @@ class MetadataService {
   // SCRAM credentials (KIP-554), each user for itself. An error: nothing was changed.
   virtual io::Task<Result<ScramResults>> alter_scram(std::vector<ScramDeletion> deletions,
                                                      std::vector<ScramUpsertion> upsertions) = 0;
+  // ACLs: a result for each, in order. An error: nothing was changed.
+  virtual io::Task<Result<AclCreations>> create_acls(std::vector<Acl> acls) = 0;
+  virtual io::Task<Result<AclDeletions>> delete_acls(std::vector<AclFilter> filters) = 0;
   // Finalizes other feature levels (KIP-584), all or none. INVALID_UPDATE_VERSION, with Kafka's
   // text. When share.version goes down, it ends with a snapshot of the metadata on the disk: a
   // stock Kafka, which cannot read a higher level, need not look at the records before it.

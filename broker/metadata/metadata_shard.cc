@@ -101,6 +101,10 @@ void apply_to_image(MetadataImage& image, const MetadataRecord& record, BrokerId
     image.put_scram(*scram);
   } else if (const auto* gone = std::get_if<protocol::RemoveUserScramCredentialRecord>(&record)) {
     image.remove_scram(*gone);
+  } else if (const auto* acl = std::get_if<protocol::AccessControlEntryRecord>(&record)) {
+    image.put_acl(*acl);
+  } else if (const auto* no_acl = std::get_if<protocol::RemoveAccessControlEntryRecord>(&record)) {
+    image.remove_acl(*no_acl);
   }
 }
 
@@ -282,6 +286,22 @@ Outcome<MetadataShard, AlterScram::Reply> MetadataShard::decide(const AlterScram
   }
   AlterScram::Reply reply{records, std::move(plan.users)};
   return Outcome<MetadataShard, AlterScram::Reply>::of(std::move(records), std::move(reply));
+}
+
+Outcome<MetadataShard, CreateAcls::Reply> MetadataShard::decide(const CreateAcls& op,
+                                                                io::Now) const {
+  AclCreationPlan plan = plan_acl_creations(hard_.image.acls(), op.acls, op.ids);
+  std::vector<Record> records(plan.records.begin(), plan.records.end());
+  CreateAcls::Reply reply{records, std::move(plan.results)};
+  return Outcome<MetadataShard, CreateAcls::Reply>::of(std::move(records), std::move(reply));
+}
+
+Outcome<MetadataShard, DeleteAcls::Reply> MetadataShard::decide(const DeleteAcls& op,
+                                                                io::Now) const {
+  AclDeletionPlan plan = plan_acl_deletions(hard_.image.acls(), op.filters);
+  std::vector<Record> records(plan.records.begin(), plan.records.end());
+  DeleteAcls::Reply reply{records, std::move(plan.results)};
+  return Outcome<MetadataShard, DeleteAcls::Reply>::of(std::move(records), std::move(reply));
 }
 
 Outcome<MetadataShard, UpdateFeatures::Reply> MetadataShard::decide(const UpdateFeatures& op,

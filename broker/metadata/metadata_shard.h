@@ -112,10 +112,27 @@ struct AlterQuotas {
 struct AlterScram {
   struct Reply {
     std::vector<MetadataRecord> records;
-    ScramResults users;
+    ScramResults results;  // by user
   };
   std::vector<ScramDeletion> deletions;
   std::vector<ScramUpsertion> upsertions;
+};
+
+struct CreateAcls {
+  struct Reply {
+    std::vector<MetadataRecord> records;
+    AclCreations results;
+  };
+  std::vector<Acl> acls;
+  std::vector<Uuid> ids;  // random ones, as many as `acls`
+};
+
+struct DeleteAcls {
+  struct Reply {
+    std::vector<MetadataRecord> records;
+    AclDeletions results;
+  };
+  std::vector<AclFilter> filters;
 };
 
 struct UpdateFeatures {
@@ -193,6 +210,10 @@ class MetadataShard {
   coordinator::Outcome<MetadataShard, AlterQuotas::Reply> decide(const AlterQuotas& op,
                                                                  io::Now now) const;
   coordinator::Outcome<MetadataShard, AlterScram::Reply> decide(const AlterScram& op,
+                                                                io::Now now) const;
+  coordinator::Outcome<MetadataShard, CreateAcls::Reply> decide(const CreateAcls& op,
+                                                                io::Now now) const;
+  coordinator::Outcome<MetadataShard, DeleteAcls::Reply> decide(const DeleteAcls& op,
                                                                 io::Now now) const;
   coordinator::Outcome<MetadataShard, UpdateFeatures::Reply> decide(const UpdateFeatures& op,
                                                                     io::Now now) const;

@@ -123,6 +123,8 @@ bool SnapshotWriter::is_in_image(const MetadataRecord& record) const {
          std::holds_alternative<protocol::ClientQuotaRecord>(record) ||
          std::holds_alternative<protocol::UserScramCredentialRecord>(record) ||
          std::holds_alternative<protocol::RemoveUserScramCredentialRecord>(record) ||
+         std::holds_alternative<protocol::AccessControlEntryRecord>(record) ||
+         std::holds_alternative<protocol::RemoveAccessControlEntryRecord>(record) ||
          std::holds_alternative<protocol::TopicRecord>(record) ||
          std::holds_alternative<protocol::PartitionRecord>(record) ||
          std::holds_alternative<protocol::RemoveTopicRecord>(record) ||
@@ -193,6 +195,7 @@ void SnapshotWriter::put_image() {
     for (const auto& [mechanism, credential] : credentials)
       put(scram_record(user, mechanism, credential));
   }
+  for (const auto& [id, acl] : image.acls().by_id()) put(acl_record(id, *acl));
   if (source_.next_producer_id == 0) return;
   protocol::ProducerIdsRecord ids;
   ids.broker_id = source_.identity.node;

@@ -1,9 +1,9 @@
 // SnapshotWriter: a snapshot of the metadata log, which stands for all records below its end
 // (KIP-630: SnapshotHeader, records, SnapshotFooter, each batch at the next offset from 0).
-// Topics, partitions, their configs, features and producer ids are written as they are in the end;
-// records of other types are kept as they came, so that none is lost that this room does not know.
-// Threads: one at a time, a pool thread: it blocks. Errors: CORRUPT_MESSAGE for batches that are
-// none, KAFKA_STORAGE_ERROR of the disk.
+// Topics, partitions, configs, features, users, ACLs and producer ids are written as they are in
+// the end; records of other types are kept as they came, so that none is lost that this room does
+// not know. Threads: one at a time, a pool thread: it blocks. Errors: CORRUPT_MESSAGE for batches
+// that are none, KAFKA_STORAGE_ERROR of the disk.
 #pragma once
 
 #include <optional>

@@ -49,7 +49,9 @@ TEST(MetadataRecords, EveryTypeComesBack) {
                                                protocol::RegisterBrokerRecord(),
                                                protocol::BeginTransactionRecord(),
                                                protocol::EndTransactionRecord(),
-                                               protocol::AbortTransactionRecord()};
+                                               protocol::AbortTransactionRecord(),
+                                               protocol::AccessControlEntryRecord(),
+                                               protocol::RemoveAccessControlEntryRecord()};
   for (const MetadataRecord& record : records) {
     const log::EncodedRecord encoded = encode_record(record);
     const auto decoded = decode_record(*encoded.value);

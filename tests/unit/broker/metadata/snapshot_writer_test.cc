@@ -104,6 +104,20 @@ TEST_F(SnapshotWriterTest, HoldsScramUsersAsTheyAreNow) {
   EXPECT_EQ(credential.server_key, "server");
 }
 
+TEST_F(SnapshotWriterTest, HoldsAclsAsTheyAreNow) {
+  const Acl stays{
+      AclResource::kTopic, "t", AclPattern::kPrefixed, "User:a", "10.0.0.1", AclOperation::kWrite,
+      AclPermission::kDeny};
+  log(acl_record(id_of(1), stays));
+  log(acl_record(id_of(2), stays));
+  log(protocol::RemoveAccessControlEntryRecord{.id = id_of(1)});
+  write();
+  EXPECT_THAT(types(), ElementsAre(-3, 18, -4));
+  const MetadataShard again = loaded();
+  ASSERT_EQ(again.image().acls().by_id().size(), 1u);
+  EXPECT_EQ(*again.image().acls().by_id().at(id_of(2)), stays);
+}
+
 TEST_F(SnapshotWriterTest, SaysWhatTheLogSays) {
   log(protocol::FeatureLevelRecord{.name = "share.version", .feature_level = 2});
   log(protocol::RegisterBrokerRecord{.broker_id = BrokerId(1)});
@@ -158,15 +172,15 @@ TEST_F(SnapshotWriterTest, SaysWhatTheLogSays) {
 }
 
 TEST_F(SnapshotWriterTest, RecordsThatThisRoomDoesNotKnowAreKeptFromSnapshotToSnapshot) {
-  const std::vector<std::byte> acl{std::byte{1}, std::byte{6}, std::byte{0}, std::byte{9}};
+  const std::vector<std::byte> other{std::byte{1}, std::byte{6}, std::byte{0}, std::byte{9}};
   const std::vector<std::byte> no_op{std::byte{1}, std::byte{20}, std::byte{0}, std::byte{0}};
   log(protocol::FeatureLevelRecord{.name = "share.version", .feature_level = 2});
-  raw(acl);
+  raw(other);
   raw(no_op);
   write();
   EXPECT_THAT(types(), ElementsAre(-3, 12, 6, -4));
   const Offset first = end;
-  raw(acl);
+  raw(other);
   write(first);
   EXPECT_THAT(types(), ElementsAre(-3, 12, 6, 6, -4));
   ASSERT_TRUE(remove_old_snapshots(files, directory.path(), end).has_value());
@@ -174,12 +188,12 @@ TEST_F(SnapshotWriterTest, RecordsThatThisRoomDoesNotKnowAreKeptFromSnapshotToSn
 }
 
 TEST_F(SnapshotWriterTest, WhatIsAbortedIsNotKept) {
-  const std::vector<std::byte> acl{std::byte{1}, std::byte{6}, std::byte{0}, std::byte{9}};
+  const std::vector<std::byte> other{std::byte{1}, std::byte{6}, std::byte{0}, std::byte{9}};
   log(protocol::BeginTransactionRecord());
-  raw(acl);
+  raw(other);
   log(protocol::AbortTransactionRecord());
   log(protocol::BeginTransactionRecord());
-  raw(acl);
+  raw(other);
   log(protocol::EndTransactionRecord());
   write();
   EXPECT_THAT(types(), ElementsAre(-3, 6, -4));
