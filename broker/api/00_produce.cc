@@ -3,7 +3,8 @@
 //   (KIP-467) v9  flexible   v10 current leader (KIP-951)   v11 TRANSACTION_ABORTABLE (KIP-890) v12
 //   the broker adds the partition to the transaction itself   v13 topic ids
 // acks: -1 answers when durable, 1 when appended, 0 not at all (an error then closes the
-// connection). Order: the connection's next request starts once all partitions are appended; only
+// connection). May: WRITE on the transactional id of transactional batches, WRITE on each topic.
+// Order: the connection's next request starts once all partitions are appended; only
 // the wait for the disk overlaps.
 #include <algorithm>
 #include <map>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
 #include "broker/api/produce_shape.h"
@@ -210,13 +212,17 @@ class TopicPlaces {
 };
 
 // What a partition is refused for before its log is asked, in Kafka's order; else its batch.
-Result<protocol::BatchHeader> check_partition(const RequestContext& context,
+Result<protocol::BatchHeader> check_partition(const RequestContext& context, const Access& access,
                                               const metadata::TopicImage* topic,
+                                              const TopicName& name,
                                               const ProduceRequest::PartitionProduceData& partition,
                                               int16_t acks) {
+  const bool by_id = context.api_version >= kFirstWithTopicIds;
+  if ((topic != nullptr || !by_id) &&
+      !access.may_topic(Operation::kWrite, topic != nullptr ? topic->name : name))
+    return error(ErrorCode::TOPIC_AUTHORIZATION_FAILED);
   if (topic == nullptr) {
-    return error(context.api_version >= kFirstWithTopicIds ? ErrorCode::UNKNOWN_TOPIC_ID
-                                                           : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+    return error(by_id ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
   }
   if (partition.index < 0 || partition.index >= topic->partitions)
     return error(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
@@ -230,8 +236,8 @@ Result<protocol::BatchHeader> check_partition(const RequestContext& context,
 
 // The writes of the request, with a place in the response each; what cannot be tried has its error
 // there already. `whole`: the error of all of them, if any.
-std::vector<Write> plan(RequestContext& context, const ProduceRequest& request, ErrorCode whole,
-                        ProduceResponse& response) {
+std::vector<Write> plan(RequestContext& context, const Access& access,
+                        const ProduceRequest& request, ErrorCode whole, ProduceResponse& response) {
   const metadata::MetadataImage& image = context.services.metadata.image();
   const bool by_id = context.api_version >= kFirstWithTopicIds;
   std::vector<Write> writes;
@@ -248,7 +254,8 @@ std::vector<Write> plan(RequestContext& context, const ProduceRequest& request, 
     out.base_offset = -1;
     out.error_code = whole;
     if (whole != ErrorCode::NONE) continue;
-    const auto batch = check_partition(context, known.get(), *partition, request.acks);
+    const auto batch =
+        check_partition(context, access, known.get(), topic->name, *partition, request.acks);
     if (!batch) {
       out.error_code = batch.error().code;
       continue;
@@ -325,7 +332,12 @@ io::Task<void> charge_request(RequestContext& context, ProduceResponse& response
 
 io::Task<ProduceResponse> handle(RequestContext& context, ProduceRequest request) {
   ProduceResponse response;
-  std::vector<Write> writes = plan(context, request, check_request(request), response);
+  const Access access(context);
+  ErrorCode whole = check_request(request);
+  if (whole == ErrorCode::NONE && access.limited() && has_transactional(request) &&
+      !access.may_transaction(Operation::kWrite, *request.transactional_id))
+    whole = ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+  std::vector<Write> writes = plan(context, access, request, whole, response);
   std::vector<Write*> transactional;
   for (Write& write : writes) {
     if (write.transaction) transactional.push_back(&write);

@@ -6,7 +6,8 @@
 // Long poll: answers when MinBytes are there, when MaxWaitMs is over, or at once when a partition
 // has an error. The first partition that has data gives at least one whole batch, whatever the
 // limits; the others obey them. Sessions: fetch_session.h. An incremental answer has only the
-// partitions with records, an error or moved positions.
+// partitions with records, an error or moved positions. May: READ on each topic; a replica
+// CLUSTER_ACTION.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -53,7 +54,8 @@ FetchTarget target_of(const FetchRequest::FetchTopic& topic,
 }
 
 bool is_unknown(ErrorCode error) {
-  return error == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION || error == ErrorCode::UNKNOWN_TOPIC_ID;
+  return error == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION || error == ErrorCode::UNKNOWN_TOPIC_ID ||
+         error == ErrorCode::TOPIC_AUTHORIZATION_FAILED;
 }
 
 FetchResponse::PartitionData partition_data(const RequestContext& context,
@@ -66,7 +68,7 @@ FetchResponse::PartitionData partition_data(const RequestContext& context,
   data.last_stable_offset = result.last_stable_offset;
   data.log_start_offset = result.log_start_offset;
   // The schema's default is an empty list, which is what stands beside a partition that is not
-  // known; a reader of everything is told null.
+  // known, or may not be; a reader of everything is told null.
   if (!is_unknown(result.error)) data.aborted_transactions.reset();
   if (isolation == log::Isolation::kReadCommitted && result.error == ErrorCode::NONE) {
     auto& aborted = data.aborted_transactions.emplace();

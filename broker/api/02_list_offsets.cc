@@ -5,12 +5,13 @@
 // A special timestamp that the version does not know is UNSUPPORTED_VERSION for its partition. With
 // no tiered storage, -4 is the log start, -5 and -6 find nothing. A timestamp that no visible
 // record reaches: offset -1, no error. What was appended before the question counts: its answer may
-// have left already (acks=1), so the end waits until that is durable.
+// have left already (acks=1), so the end waits until that is durable. May: DESCRIBE on each topic.
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
 #include "broker/api/leader_epoch.h"
@@ -127,8 +128,10 @@ io::Task<ListOffsetsResponse> handle(RequestContext& context, ListOffsetsRequest
   ListOffsetsResponse response;
   std::vector<Question> questions;
   std::vector<std::pair<size_t, size_t>> places;
+  const Access access(context);
   for (const auto& topic : request.topics) {
     if (topic.partitions.empty()) continue;
+    const bool may = access.may_topic(Operation::kDescribe, topic.name.sv());
     auto& topic_out = response.topics.emplace_back();
     topic_out.name = topic.name;
     for (const auto& partition : topic.partitions) {
@@ -137,7 +140,9 @@ io::Task<ListOffsetsResponse> handle(RequestContext& context, ListOffsetsRequest
       if (twice.contains(name) && seen.erase(name) == 0) continue;
       PartitionAnswer& out = topic_out.partitions.emplace_back();
       out.partition_index = partition.partition_index;
-      if (twice.contains(name)) {
+      if (!may) {
+        out.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+      } else if (twice.contains(name)) {
         out.error_code = ErrorCode::INVALID_REQUEST;
       } else if (!knows(context.api_version, partition.timestamp)) {
         out.error_code = ErrorCode::UNSUPPORTED_VERSION;

@@ -5,13 +5,17 @@
 //   by id   v13  top-level error
 // A missing topic that may be created is created, and answered UNKNOWN_TOPIC_OR_PARTITION once
 // more: clients ask again, as they do with Kafka. All topics never creates.
+// May: DESCRIBE on each topic (of all topics the others are left out; one that is named is not said
+// to exist), CREATE on the cluster or the topic to make one, DESCRIBE on the cluster for its
+// operations.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "broker/api/authorized_operations.h"
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/metadata/topic_rules.h"
@@ -56,13 +60,14 @@ MetadataResponse invalid_request(const MetadataRequest& request) {
   return response;
 }
 
-void add_topic(MetadataResponse& response, const TopicImage& topic, BrokerId node,
-               bool with_operations) {
+void add_topic(MetadataResponse& response, const Access& access, const TopicImage& topic,
+               BrokerId node, bool with_operations) {
   auto& answer = response.topics.emplace_back();
   answer.name = topic.name;
   answer.topic_id = topic.id;
   answer.is_internal = topic.internal();
-  if (with_operations) answer.topic_authorized_operations = kTopicOperations;
+  if (with_operations)
+    answer.topic_authorized_operations = access.operations(ResourceType::kTopic, topic.name.sv());
   answer.partitions.reserve(static_cast<size_t>(topic.partitions));
   for (int32_t index = 0; index < topic.partitions; ++index) {
     auto& partition = answer.partitions.emplace_back();
@@ -74,22 +79,38 @@ void add_topic(MetadataResponse& response, const TopicImage& topic, BrokerId nod
   }
 }
 
-void add_missing(MetadataResponse& response, const TopicName& name, ErrorCode code,
-                 bool with_operations) {
+void add_missing(MetadataResponse& response, const Access& access, const TopicName& name,
+                 ErrorCode code, bool with_operations) {
   auto& answer = response.topics.emplace_back();
-  if (with_operations) answer.topic_authorized_operations = kTopicOperations;
+  if (with_operations)
+    answer.topic_authorized_operations = access.operations(ResourceType::kTopic, name.sv());
   answer.error_code = code;
   answer.name = name;
   answer.is_internal = metadata::is_internal(name);
 }
 
-void add_by_id(MetadataResponse& response, const metadata::MetadataService& service,
-               const MetadataRequest& request) {
+// Nothing is said of it but that.
+void add_denied(MetadataResponse& response, std::optional<TopicName> name, const Uuid& id,
+                bool is_internal) {
+  auto& answer = response.topics.emplace_back();
+  answer.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+  answer.name.reset();
+  if (name) answer.name = std::move(*name);
+  answer.topic_id = id;
+  answer.is_internal = is_internal;
+}
+
+void add_by_id(MetadataResponse& response, const Access& access,
+               const metadata::MetadataService& service, const MetadataRequest& request) {
   std::set<Uuid> seen;
   for (const auto& topic : *request.topics) {
     if (topic.topic_id.is_zero() || !seen.insert(topic.topic_id).second) continue;
     if (const auto known = service.image().topic(topic.topic_id)) {
-      add_topic(response, *known, service.this_node().id,
+      if (!access.may_topic(Operation::kDescribe, known->name.sv())) {
+        add_denied(response, std::nullopt, known->id, false);
+        continue;
+      }
+      add_topic(response, access, *known, service.this_node().id,
                 request.include_topic_authorized_operations);
       continue;
     }
@@ -100,30 +121,43 @@ void add_by_id(MetadataResponse& response, const metadata::MetadataService& serv
   }
 }
 
-io::Task<void> add_by_name(MetadataResponse& response, metadata::MetadataService& service,
-                           const MetadataRequest& request) {
-  const bool may_create =
+bool may_create(const Access& access, std::string_view topic) {
+  return access.may_see(Operation::kCreate, ResourceType::kCluster, metadata::kClusterName) ||
+         access.may_topic(Operation::kCreate, topic);
+}
+
+io::Task<void> add_by_name(MetadataResponse& response, const Access& access,
+                           metadata::MetadataService& service, const MetadataRequest& request) {
+  const bool creates =
       request.allow_auto_topic_creation && service.broker_config().auto_create_topics_enable;
+  const bool with_operations = request.include_topic_authorized_operations;
   std::set<std::string_view> seen;
   for (const auto& topic : *request.topics) {
     if (!seen.insert(topic.name->sv()).second) continue;
+    if (!access.may_topic(Operation::kDescribe, topic.name->sv())) {
+      add_denied(response, *topic.name, {}, false);
+      continue;
+    }
     if (const auto known = service.image().topic(topic.name->sv())) {
-      add_topic(response, *known, service.this_node().id,
-                request.include_topic_authorized_operations);
+      add_topic(response, access, *known, service.this_node().id, with_operations);
+      continue;
+    }
+    if (creates && !may_create(access, topic.name->sv())) {
+      add_denied(response, *topic.name, {}, metadata::is_internal(*topic.name));
       continue;
     }
     if (metadata::topic_name_fault(*topic.name)) {
-      add_missing(response, *topic.name, ErrorCode::INVALID_TOPIC_EXCEPTION,
-                  request.include_topic_authorized_operations);
+      add_missing(response, access, *topic.name, ErrorCode::INVALID_TOPIC_EXCEPTION,
+                  with_operations);
       continue;
     }
-    if (may_create) {
+    if (creates) {
       TopicName name = *topic.name;
       auto creating = service.auto_create(std::move(name));
       (void)co_await std::move(creating);
     }
-    add_missing(response, *topic.name, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
-                request.include_topic_authorized_operations);
+    add_missing(response, access, *topic.name, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+                with_operations);
   }
 }
 
@@ -149,16 +183,22 @@ io::Task<MetadataResponse> handle(RequestContext& context, MetadataRequest reque
   if (node.rack) broker.rack = *node.rack;
   response.cluster_id = service.cluster_id();
   response.controller_id = node.id;
-  if (request.include_cluster_authorized_operations)
-    response.cluster_authorized_operations = kClusterOperations;
+  const Access access(context);
+  if (request.include_cluster_authorized_operations) {
+    response.cluster_authorized_operations =
+        access.may_cluster(Operation::kDescribe)
+            ? access.operations(ResourceType::kCluster, metadata::kClusterName)
+            : 0;
+  }
   if (asks_for_all(context, request)) {
     for (const auto& [name, topic] : service.image().topics()) {
-      add_topic(response, *topic, node.id, request.include_topic_authorized_operations);
+      if (!access.may_see(Operation::kDescribe, ResourceType::kTopic, name)) continue;
+      add_topic(response, access, *topic, node.id, request.include_topic_authorized_operations);
     }
   } else if (by_id(context, request)) {
-    add_by_id(response, service, request);
+    add_by_id(response, access, service, request);
   } else {
-    auto adding = add_by_name(response, service, request);
+    auto adding = add_by_name(response, access, service, request);
     co_await std::move(adding);
   }
   co_return response;

@@ -3,9 +3,10 @@
 //   v7   instance id (KIP-345)   v8 flexible   v9 members of KIP-848 groups, GROUP_ID_NOT_FOUND
 //   v10  topic ids (KIP-848)
 // A partition that cannot be committed has its error, the others are committed together; a group's
-// error stands at all partitions that exist.
+// error stands at all partitions that exist. May: READ on the group and on each topic.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/offsets_to_commit.h"
 #include "protocol/generated/offset_commit_request.h"
@@ -25,7 +26,12 @@ constexpr int64_t kDefaultRetention = -1;
 
 io::Task<OffsetCommitResponse> handle(RequestContext& context, OffsetCommitRequest request) {
   OffsetCommitResponse response;
-  OffsetPlan plan = plan_offsets(context.services.metadata, request,
+  const Access access(context);
+  if (!access.may_group(Operation::kRead, request.group_id)) {
+    refuse_all(request, ErrorCode::GROUP_AUTHORIZATION_FAILED, response);
+    co_return response;
+  }
+  OffsetPlan plan = plan_offsets(context.services.metadata, access, request,
                                  context.api_version >= kFirstWithTopicIds, response);
   if (plan.places.empty()) co_return response;
   auto commit = commit_of(request, plan, context.api_version >= kFirstWithGroupIdNotFound);

@@ -4,11 +4,13 @@
 //   v10 topic ids
 // Nothing committed is offset -1 without an error; so is a group, and up to v9 a topic, that does
 // not exist. With require_stable an offset that an open transaction may change is
-// UNSTABLE_OFFSET_COMMIT.
+// UNSTABLE_OFFSET_COMMIT. May: DESCRIBE on the group and on each topic; of all topics the others
+// are left out.
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/group/group_service.h"
 #include "broker/metadata/metadata_service.h"
@@ -54,31 +56,35 @@ struct Plan {
   std::vector<Partition*> places;
 };
 
-void plan(const metadata::MetadataService& metadata, const Topics& topics, bool by_id, Plan& plan) {
+void plan(const metadata::MetadataService& metadata, const Access& access, const Topics& topics,
+          bool by_id, Plan& plan) {
   plan.out.topics.resize(topics.size());
   for (size_t i = 0; i < topics.size(); ++i) {
     auto& out = plan.out.topics[i];
     out.name = topics[i].name;
     out.topic_id = topics[i].topic_id;
     const auto known = by_id ? metadata.image().topic(topics[i].topic_id) : nullptr;
-    const ErrorCode error = by_id && !known ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::NONE;
+    ErrorCode error = by_id && !known ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::NONE;
+    const std::string_view name = by_id && known ? known->name.sv() : topics[i].name.sv();
+    if (error == ErrorCode::NONE && !access.may_topic(Operation::kDescribe, name))
+      error = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
     for (const int32_t index : topics[i].partition_indexes)
       out.partitions.push_back(nothing(index, error));
     if (error != ErrorCode::NONE) continue;
     for (Partition& partition : out.partitions) {
-      plan.partitions.push_back(
-          {by_id ? known->name : TopicName(topics[i].name.sv()), partition.partition_index});
+      plan.partitions.push_back({TopicName(name), partition.partition_index});
       plan.places.push_back(&partition);
     }
   }
 }
 
 // Every topic that has something committed; by id only those that exist.
-void add_all(const metadata::MetadataService& metadata, const group::FetchedOffsets& offsets,
-             bool require_stable, bool by_id, Group& out) {
+void add_all(const metadata::MetadataService& metadata, const Access& access,
+             const group::FetchedOffsets& offsets, bool require_stable, bool by_id, Group& out) {
   for (const auto& [partition, offset] : offsets) {
     const auto known = metadata.image().topic(partition.topic.sv());
     if (by_id && !known) continue;
+    if (!access.may_see(Operation::kDescribe, ResourceType::kTopic, partition.topic.sv())) continue;
     if (out.topics.empty() || out.topics.back().name != partition.topic) {
       auto& topic = out.topics.emplace_back();
       topic.name = partition.topic;
@@ -98,14 +104,22 @@ io::Task<Group> fetch(RequestContext& context, GroupId group, std::optional<Topi
                       Fetcher fetcher, bool require_stable) {
   const metadata::MetadataService& metadata = context.services.metadata;
   const bool by_id = context.api_version >= kFirstWithTopicIds;
+  const Access access(context);
   Plan planned;
   planned.out.group_id = group;
+  if (!access.may_group(Operation::kDescribe, group)) {
+    // The first version says it at each partition.
+    if (topics && context.api_version < kFirstWithGroupError)
+      plan(metadata, access, *topics, by_id, planned);
+    planned.out.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return std::move(planned.out);
+  }
   group::OffsetsToFetch ask;
   ask.group = std::move(group);
   ask.member = std::move(fetcher.member);
   ask.member_epoch = fetcher.epoch;
   if (topics) {
-    plan(metadata, *topics, by_id, planned);
+    plan(metadata, access, *topics, by_id, planned);
     ask.partitions = std::move(planned.partitions);
   }
   auto fetching = context.services.group.fetch_offsets(std::move(ask));
@@ -115,7 +129,7 @@ io::Task<Group> fetch(RequestContext& context, GroupId group, std::optional<Topi
     if (context.api_version >= kFirstWithGroups) planned.out.topics.clear();
     co_return std::move(planned.out);
   }
-  if (!topics) add_all(metadata, *offsets, require_stable, by_id, planned.out);
+  if (!topics) add_all(metadata, access, *offsets, require_stable, by_id, planned.out);
   for (size_t i = 0; i < planned.places.size(); ++i) {
     *planned.places[i] =
         answer((*offsets)[i].first.partition, (*offsets)[i].second, require_stable);

@@ -3,12 +3,14 @@
 //   partitions (type 2, KIP-932)
 // The state topic behind the coordinator is made on first use. One node: every coordinator is this
 // one. A share key is "group:topicId:partition", read from its right end, since a group id may
-// contain ':'.
+// contain ':'. May: DESCRIBE on the group or on the transactional id, CLUSTER_ACTION for share
+// keys.
 #include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
@@ -57,6 +59,18 @@ bool is_share_key(std::string_view key) {
          is_int32(key.substr(second + 1));
 }
 
+// What the client may not know the coordinator of: DESCRIBE on the group, DESCRIBE on the
+// transactional id, CLUSTER_ACTION for share partitions.
+ErrorCode denial(const Access& access, int8_t key_type, std::string_view key) {
+  if (key_type == kGroup && !access.may_group(Operation::kDescribe, key))
+    return ErrorCode::GROUP_AUTHORIZATION_FAILED;
+  if (key_type == kTransaction && !access.may_transaction(Operation::kDescribe, key))
+    return ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+  if (key_type == kShare && !access.may_cluster(Operation::kClusterAction))
+    return ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+  return ErrorCode::NONE;
+}
+
 Coordinator refused(const String& key, ErrorCode code) {
   Coordinator answer;
   answer.key = key;
@@ -73,9 +87,15 @@ io::Task<Coordinator> find(RequestContext& context, int8_t key_type, String key)
     answer.error_message = String(kafka_text(answer.error_code));
     co_return answer;
   }
-  if (key_type == kShare && (context.api_version < kFirstWithShare || !is_share_key(key))) {
+  if (key_type == kShare && context.api_version < kFirstWithShare)
     co_return refused(key, ErrorCode::INVALID_REQUEST);
+  const Access access(context);
+  if (const ErrorCode denied = denial(access, key_type, key); denied != ErrorCode::NONE) {
+    Coordinator answer = refused(key, denied);
+    if (key_type == kShare) answer.error_message = String(kafka_text(denied));
+    co_return answer;
   }
+  if (key_type == kShare && !is_share_key(key)) co_return refused(key, ErrorCode::INVALID_REQUEST);
   auto ensuring = context.services.metadata.ensure_internal_topic(*topic);
   auto ensured = co_await std::move(ensuring);
   if (!ensured) co_return refused(key, ErrorCode::COORDINATOR_NOT_AVAILABLE);

@@ -3,10 +3,12 @@
 //   v1  rebalance timeout (before: the session's)   v2 throttle time
 //   v4  a new member is given an id first (KIP-394)   v5 instance id (KIP-345)   v6 flexible
 //   v7  protocol type (KIP-559)   v8 reason (KIP-800)   v9 skip assignment (KIP-814)
+// May: READ on the group.
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/group/group_service.h"
 #include "broker/metadata/metadata_service.h"
@@ -25,6 +27,8 @@ constexpr int16_t kFirstWithProtocolType = 7;
 constexpr int16_t kFirstWithSkipAssignment = 9;
 
 ErrorCode check(const RequestContext& context, const JoinGroupRequest& request) {
+  if (!Access(context).may_group(Operation::kRead, request.group_id))
+    return ErrorCode::GROUP_AUTHORIZATION_FAILED;
   if (request.group_id.empty()) return ErrorCode::INVALID_GROUP_ID;
   const metadata::BrokerConfig& config = context.services.metadata.broker_config();
   const bool in_bounds = request.session_timeout_ms >= config.group_min_session_timeout_ms &&
@@ -79,7 +83,11 @@ JoinGroupResponse response_of(const group::ClassicJoinReply& reply, int16_t vers
 io::Task<JoinGroupResponse> handle(RequestContext& context, JoinGroupRequest request) {
   group::ClassicJoinReply reply;
   reply.error = check(context, request);
-  reply.member = request.member_id.str();
+  if (reply.error == ErrorCode::GROUP_AUTHORIZATION_FAILED) {
+    reply.protocol.reset();
+  } else {
+    reply.member = request.member_id.str();
+  }
   if (reply.error == ErrorCode::NONE) {
     const group::Caller caller{&context.client->gone, &context.client->on_gone};
     auto joining = context.services.group.join_classic_group(join_of(context, request), caller);

@@ -1,8 +1,10 @@
 // Heartbeat (key 12), versions 0-4: a member of a classic group is still there.
 //   v1  throttle time   v3 instance id (KIP-345)   v4 flexible
-// REBALANCE_IN_PROGRESS tells it to join again; its session is renewed all the same.
+// REBALANCE_IN_PROGRESS tells it to join again; its session is renewed all the same. May: READ on
+// the group.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/group/group_service.h"
 #include "protocol/generated/heartbeat_request.h"
@@ -15,6 +17,10 @@ using protocol::HeartbeatResponse;
 
 io::Task<HeartbeatResponse> handle(RequestContext& context, HeartbeatRequest request) {
   HeartbeatResponse response;
+  if (!Access(context).may_group(Operation::kRead, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return response;
+  }
   if (request.group_id.empty()) {
     response.error_code = ErrorCode::INVALID_GROUP_ID;
     co_return response;

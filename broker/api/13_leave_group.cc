@@ -1,9 +1,10 @@
 // LeaveGroup (key 13), versions 0-5: members of a classic group go.
 //   v1  throttle time   v3 several members, by id or by instance (KIP-345)   v4 flexible
 //   v5  reason (KIP-800)
-// Before version 3 the one member's error is the request's.
+// Before version 3 the one member's error is the request's. May: READ on the group.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/group/group_service.h"
 #include "protocol/generated/leave_group_request.h"
@@ -21,6 +22,10 @@ constexpr int16_t kFirstWithMembers = 3;
 
 io::Task<LeaveGroupResponse> handle(RequestContext& context, LeaveGroupRequest request) {
   LeaveGroupResponse response;
+  if (!Access(context).may_group(Operation::kRead, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return response;
+  }
   if (request.group_id.empty()) {
     response.error_code = ErrorCode::INVALID_GROUP_ID;
     co_return response;

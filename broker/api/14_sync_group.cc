@@ -2,8 +2,10 @@
 // generation, every member gets its own. Answered when the leader's is on disk.
 //   v1  throttle time   v3 instance id (KIP-345)   v4 flexible
 //   v5  protocol type and name, which must be there (KIP-559)
+// May: READ on the group.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/group/group_service.h"
 #include "protocol/generated/sync_group_request.h"
@@ -36,8 +38,13 @@ io::Task<SyncGroupResponse> handle(RequestContext& context, SyncGroupRequest req
   SyncGroupResponse response;
   const bool left_out = context.api_version >= kFirstWithProtocol &&
                         (!request.protocol_type || !request.protocol_name);
-  if (left_out) response.error_code = ErrorCode::INCONSISTENT_GROUP_PROTOCOL;
-  if (!left_out && request.group_id.empty()) response.error_code = ErrorCode::INVALID_GROUP_ID;
+  if (left_out) {
+    response.error_code = ErrorCode::INCONSISTENT_GROUP_PROTOCOL;
+  } else if (!Access(context).may_group(Operation::kRead, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+  } else if (request.group_id.empty()) {
+    response.error_code = ErrorCode::INVALID_GROUP_ID;
+  }
   if (response.error_code != ErrorCode::NONE) co_return response;
   const group::Caller caller{&context.client->gone, &context.client->on_gone};
   auto syncing = context.services.group.sync_classic_group(sync_of(request), caller);

@@ -1,10 +1,11 @@
 // DescribeGroups (key 15), versions 0-6: classic groups.
 //   v3  authorized operations   v4 instance ids   v5 flexible   v6 GROUP_ID_NOT_FOUND with a text
-// A group that is not there, or of another kind, is a dead one; before v6 without an error.
+// A group that is not there, or of another kind, is a dead one; before v6 without an error. May:
+// DESCRIBE on the group.
 #include <utility>
 #include <vector>
 
-#include "broker/api/authorized_operations.h"
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -24,6 +25,11 @@ io::Task<Group> describe(RequestContext& context, GroupId id, bool with_operatio
   Group out;
   out.group_id = id;
   out.error_message.reset();
+  const Access access(context);
+  if (!access.may_group(Operation::kDescribe, id)) {
+    out.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return out;
+  }
   auto asking = context.services.group.describe_classic_group(std::move(id));
   Result<group::DescribedClassicGroup> described = co_await std::move(asking);
   if (!described) {
@@ -47,7 +53,8 @@ io::Task<Group> describe(RequestContext& context, GroupId id, bool with_operatio
     out.error_code = described->error;
     out.error_message = String(described->message);
   }
-  if (with_operations) out.authorized_operations = kGroupOperations;
+  if (with_operations)
+    out.authorized_operations = access.operations(ResourceType::kGroup, out.group_id);
   co_return out;
 }
 

@@ -1,12 +1,14 @@
 // ListGroups (key 16), versions 0-5: groups of every kind.
 //   v3  flexible   v4 states, and a filter by them (KIP-518)   v5 types, and a filter (KIP-848)
-// A filter takes names in any case; none takes all, and a name that is none matches nothing.
+// A filter takes names in any case; none takes all, and a name that is none matches nothing. May:
+// DESCRIBE on the cluster, or only the groups with DESCRIBE are listed.
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/group/group_service.h"
 #include "protocol/generated/list_groups_request.h"
@@ -40,7 +42,11 @@ io::Task<ListGroupsResponse> handle(RequestContext& context, ListGroupsRequest r
     response.error_code = groups.error().code;
     co_return response;
   }
+  const Access access(context);
+  const bool all =
+      access.may_see(Operation::kDescribe, ResourceType::kCluster, metadata::kClusterName);
   for (const group::ListedGroup& group : *groups) {
+    if (!all && !access.may_see(Operation::kDescribe, ResourceType::kGroup, group.group)) continue;
     if (!passes(request.states_filter, group.state)) continue;
     if (!passes(request.types_filter, group.type)) continue;
     auto& out = response.groups.emplace_back();

@@ -2,15 +2,19 @@
 //   v4  -1 for the broker's default counts   v5  flexible; counts and configs are answered   v6
 //   THROTTLING_QUOTA_EXCEEDED v7  topic id
 // One bad topic does not fail the others; a name that comes twice is answered once. The answer
-// comes when all cores know the topic, so the timeout plays no part.
+// comes when all cores know the topic, so the timeout plays no part. May: CREATE on the cluster or
+// on the topic; DESCRIBE_CONFIGS on the topic to be told its configs.
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/throttling.h"
 #include "broker/metadata/metadata_service.h"
+#include "broker/metadata/topic_rules.h"
 #include "protocol/generated/create_topics_request.h"
 #include "protocol/generated/create_topics_response.h"
 
@@ -49,10 +53,32 @@ void set_error(CreateTopicsResponse::CreatableTopicResult& result, ErrorCode cod
   result.error_message = std::move(message);
 }
 
+// Which of the topics may not be made. Those that cannot be anyhow are answered as such.
+std::vector<bool> denied_topics(const RequestContext& context, const CreateTopicsRequest& request) {
+  std::vector<bool> denied(request.topics.size());
+  const Access access(context);
+  if (!access.limited() ||
+      access.may_see(Operation::kCreate, ResourceType::kCluster, metadata::kClusterName))
+    return denied;
+  std::map<std::string_view, int> count;
+  for (const auto& topic : request.topics) ++count[topic.name.sv()];
+  for (size_t i = 0; i < request.topics.size(); ++i) {
+    const std::string_view name = request.topics[i].name.sv();
+    denied[i] = count[name] == 1 && name != metadata::kMetadataTopic &&
+                !access.may_topic(Operation::kCreate, name);
+  }
+  return denied;
+}
+
 void set_created(CreateTopicsResponse::CreatableTopicResult& result,
-                 const metadata::MetadataService& service, const metadata::TopicImage& topic) {
+                 const metadata::MetadataService& service, const Access& access,
+                 const metadata::TopicImage& topic) {
   result.error_message.reset();
   result.topic_id = topic.id;
+  if (!access.may_see(Operation::kDescribeConfigs, ResourceType::kTopic, topic.name.sv())) {
+    result.topic_config_error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+    return;
+  }
   result.num_partitions = topic.partitions;
   result.replication_factor = kReplicationFactor;
   auto& configs = result.configs.emplace();
@@ -100,9 +126,12 @@ io::Task<std::vector<metadata::CreatedTopic>> create(RequestContext& context, Mu
 
 io::Task<CreateTopicsResponse> handle(RequestContext& context, CreateTopicsRequest request) {
   metadata::MetadataService& service = context.services.metadata;
+  const std::vector<bool> denied = denied_topics(context, request);
   std::vector<metadata::CreateTopic> topics;
   topics.reserve(request.topics.size());
-  for (const auto& topic : request.topics) topics.push_back(wanted(topic));
+  for (size_t i = 0; i < request.topics.size(); ++i) {
+    if (!denied[i]) topics.push_back(wanted(request.topics[i]));
+  }
   auto counting = mutations_of(context, context.api_version >= kFirstWithStrictQuota);
   Mutations mutations = co_await std::move(counting);
   auto creating = create(context, mutations, std::move(topics), request.validate_only);
@@ -111,15 +140,23 @@ io::Task<CreateTopicsResponse> handle(RequestContext& context, CreateTopicsReque
   CreateTopicsResponse response;
   throttle(context, response, mutations.throttle_ms());
   std::set<std::string_view> seen;
+  const Access access(context);
+  size_t at = 0;
   for (size_t i = 0; i < request.topics.size(); ++i) {
-    metadata::CreatedTopic& outcome = created[i];
+    metadata::CreatedTopic outcome;
+    if (denied[i]) {
+      outcome.error = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+      outcome.message = "Authorization failed.";
+    } else {
+      outcome = std::move(created[at++]);
+    }
     if (!seen.insert(request.topics[i].name.sv()).second) continue;
     auto& result = response.topics.emplace_back();
     result.name = request.topics[i].name;
     if (outcome.error != ErrorCode::NONE) {
       set_error(result, outcome.error, std::move(outcome.message));
     } else {
-      set_created(result, service, *outcome.topic);
+      set_created(result, service, access, *outcome.topic);
     }
   }
   co_return response;

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/txn/txn_service.h"
@@ -22,16 +23,20 @@ std::vector<TopicIdPartition> check_partitions(RequestContext& context,
                                                const AddShareAcksToTxnRequest& request,
                                                AddShareAcksToTxnResponse& response) {
   const metadata::MetadataImage& image = context.services.metadata.image();
+  const Access access(context);
   std::vector<TopicIdPartition> good;
   for (const auto& topic : request.topics) {
     auto& topic_out = response.topics.emplace_back();
     topic_out.topic_id = topic.topic_id;
     const auto known = image.topic(topic.topic_id);
+    const bool may = !known || access.may_topic(Operation::kRead, known->name.sv());
     for (const int32_t partition : topic.partitions) {
       auto& out = topic_out.partitions.emplace_back();
       out.partition_index = partition;
       if (!known) {
         out.error_code = ErrorCode::UNKNOWN_TOPIC_ID;
+      } else if (!may) {
+        out.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
       } else if (partition < 0 || partition >= known->partitions) {
         out.error_code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
       } else {
@@ -55,6 +60,13 @@ io::Task<AddShareAcksToTxnResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::INVALID_REQUEST;
     co_return response;
   }
+  const Access access(context);
+  if (!access.may_transaction(Operation::kWrite, request.transactional_id)) {
+    response.error_code = ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+  } else if (!access.may_group(Operation::kRead, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+  }
+  if (response.error_code != ErrorCode::NONE) co_return response;
   std::vector<TopicIdPartition> good = check_partitions(context, request, response);
   if (good.empty()) co_return response;
   auto placing = context.services.share.state_partitions(request.group_id, std::move(good));

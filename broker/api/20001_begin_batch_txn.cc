@@ -1,6 +1,7 @@
 // BeginBatchTxn (key 20001), version 0 (Ackord's; docs/PROTOCOL.md part 2): opens a batch
 // transaction of a group. Of one that is ONGOING nothing changes, and StagedRecords says what an
 // earlier attempt has left in it.
+// May: WRITE on the transactional id that TransactionId names, READ on the group.
 #include <utility>
 
 #include "broker/api/batch_txn_requests.h"
@@ -15,6 +16,8 @@ io::Task<protocol::BeginBatchTxnResponse> handle(RequestContext& context,
                                                  protocol::BeginBatchTxnRequest request) {
   protocol::BeginBatchTxnResponse response;
   response.error_code = check_batch_request(context, request);
+  if (response.error_code == ErrorCode::NONE)
+    response.error_code = check_batch_group(context, request);
   if (response.error_code != ErrorCode::NONE) co_return response;
   const int32_t most = context.services.metadata.broker_config().transaction_max_timeout_ms;
   if (request.timeout_ms < 1 || request.timeout_ms > most) {

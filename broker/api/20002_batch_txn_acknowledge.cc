@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/batch_txn_requests.h"
 #include "broker/api/handlers.h"
 #include "broker/api/staging_plan.h"
@@ -79,9 +80,12 @@ io::Task<BatchTxnAcknowledgeResponse> handle(RequestContext& context,
   staging.id = batch_txn_id(request);
   staging.member = request.member_id.str();
   staging.member_epoch = request.member_epoch;
-  StagingPlan plan = StagingPlan::of(context.services.metadata.image(), request);
-  share::PartitionError error;
-  if (!plan.good.empty()) {
+  const Access access(context);
+  StagingPlan plan = StagingPlan::of(context.services.metadata.image(), access, request);
+  share::PartitionError error{check_batch_group(context, request), {}};
+  if (!error.ok()) {
+    plan.dooms = true;
+  } else if (!plan.good.empty()) {
     auto staging_task = stage(context, staging, plan);
     error = co_await std::move(staging_task);
   }

@@ -1,6 +1,7 @@
 // PrepareBatchTxn (key 20003), version 0 (Ackord's; docs/PROTOCOL.md part 2): closes the
 // transaction and makes it durable. StagedRecords is exact; the engine compares it with what its
 // executors were answered.
+// May: WRITE on the transactional id that TransactionId names, READ on the group.
 #include <utility>
 
 #include "broker/api/batch_txn_requests.h"
@@ -15,6 +16,8 @@ io::Task<protocol::PrepareBatchTxnResponse> handle(RequestContext& context,
                                                    protocol::PrepareBatchTxnRequest request) {
   protocol::PrepareBatchTxnResponse response;
   response.error_code = check_batch_request(context, request);
+  if (response.error_code == ErrorCode::NONE)
+    response.error_code = check_batch_group(context, request);
   if (response.error_code != ErrorCode::NONE) co_return response;
   share::BatchTxnService& service = context.services.share.batch_transactions();
   auto running = service.prepare(batch_txn_id(request));

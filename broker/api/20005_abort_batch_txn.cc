@@ -1,5 +1,6 @@
 // AbortBatchTxn (key 20005), version 0 (Ackord's; docs/PROTOCOL.md part 2): what is staged is
 // delivered again. Answered when the decision is durable and every record is resolved.
+// May: WRITE on the transactional id that TransactionId names, READ on the group.
 #include <utility>
 
 #include "broker/api/batch_txn_requests.h"
@@ -14,6 +15,8 @@ io::Task<protocol::AbortBatchTxnResponse> handle(RequestContext& context,
                                                  protocol::AbortBatchTxnRequest request) {
   protocol::AbortBatchTxnResponse response;
   response.error_code = check_batch_request(context, request);
+  if (response.error_code == ErrorCode::NONE)
+    response.error_code = check_batch_group(context, request);
   if (response.error_code != ErrorCode::NONE) co_return response;
   share::BatchTxnService& service = context.services.share.batch_transactions();
   auto running = service.abort(batch_txn_id(request));

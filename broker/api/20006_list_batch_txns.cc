@@ -1,7 +1,9 @@
 // ListBatchTxns (key 20006), version 0 (Ackord's; docs/PROTOCOL.md part 2, "Recovery"): a group's
-// batch transactions by state and prefix of their id, with what the undecided ones hold.
+// batch transactions by state and prefix of their id, with what the undecided ones hold. May:
+// DESCRIBE on the group; the ids with DESCRIBE on the transactional id are listed.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/metadata/metadata_service.h"
@@ -56,6 +58,11 @@ io::Task<ListBatchTxnsResponse> handle(RequestContext& context, ListBatchTxnsReq
     response.error_code = ErrorCode::INVALID_REQUEST;
     co_return response;
   }
+  const Access access(context);
+  if (!access.may_group(Operation::kDescribe, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return response;
+  }
   std::string prefix = request.transaction_id_prefix ? request.transaction_id_prefix->str() : "";
   auto listing = context.services.share.batch_transactions().list(
       GroupId(request.group_id.str()), std::move(states), std::move(prefix));
@@ -66,6 +73,9 @@ io::Task<ListBatchTxnsResponse> handle(RequestContext& context, ListBatchTxnsReq
     co_return response;
   }
   for (const share::BatchTxnListing& one : *listed) {
+    if (!access.may_see(Operation::kDescribe, ResourceType::kTransactionalId,
+                        one.id.transaction_id.sv()))
+      continue;
     auto& out = response.transactions.emplace_back();
     out.transaction_id = one.id.transaction_id;
     out.state = String(std::string(share::name_of(one.value.state)));

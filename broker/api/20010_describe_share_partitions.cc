@@ -1,9 +1,10 @@
 // DescribeSharePartitions (key 20010), version 0 (Ackord's; docs/PROTOCOL.md 0): what of a share
 // partition is in flight, and who holds it. A topic without partitions: all of its partitions. At
-// most MaxRanges ranges per partition.
+// most MaxRanges ranges per partition. May: DESCRIBE on the group and on each topic.
 #include <algorithm>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -69,6 +70,11 @@ io::Task<DescribeSharePartitionsResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::INVALID_REQUEST;
     co_return response;
   }
+  const Access access(context);
+  if (!access.may_group(Operation::kDescribe, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return response;
+  }
   auto asking = context.services.group.share_group_partitions(request.group_id);
   const group::ShareGroupPartitions known = co_await std::move(asking);
   if (known.error != ErrorCode::NONE) {
@@ -80,12 +86,19 @@ io::Task<DescribeSharePartitionsResponse> handle(RequestContext& context,
   for (const auto& topic : request.topics) {
     auto& topic_out = response.topics.emplace_back();
     topic_out.topic_id = topic.topic_id;
+    const auto image = context.services.metadata.image().topic(topic.topic_id);
     std::vector<int32_t> partitions = topic.partitions;
     if (partitions.empty()) {
-      const auto image = context.services.metadata.image().topic(topic.topic_id);
       for (int32_t i = 0; image && i < image->partitions; ++i) partitions.push_back(i);
     }
+    const bool may = !image || access.may_topic(Operation::kDescribe, image->name.sv());
     for (const int32_t partition : partitions) {
+      if (!may) {
+        auto& out = topic_out.partitions.emplace_back();
+        out.partition_index = partition;
+        out.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+        continue;
+      }
       auto describing =
           describe(context, request.group_id, {topic.topic_id, partition}, max_ranges);
       auto described = co_await std::move(describing);

@@ -1,9 +1,11 @@
 // ReleaseSharePartitions (key 20011), version 0 (Ackord's; docs/PROTOCOL.md 0): an operator makes
 // records available that members hold, or one member when MemberId names it. A partition is done as
 // a whole or not at all: INVALID_RECORD_STATE when a transaction holds one of the offsets;
-// INVALID_REQUEST for ill-formed ranges. Offsets that nobody holds are passed over.
+// INVALID_REQUEST for ill-formed ranges. Offsets that nobody holds are passed over. May:
+// ALTER_CONFIGS on the group, READ on each topic.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -43,6 +45,11 @@ io::Task<ReleaseSharePartitionsResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::INVALID_REQUEST;
     co_return response;
   }
+  const Access access(context);
+  if (!access.may_group(Operation::kAlterConfigs, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return response;
+  }
   auto asking = context.services.group.share_group_partitions(request.group_id);
   const group::ShareGroupPartitions known = co_await std::move(asking);
   if (known.error != ErrorCode::NONE) {
@@ -55,7 +62,15 @@ io::Task<ReleaseSharePartitionsResponse> handle(RequestContext& context,
   for (const auto& topic : request.topics) {
     auto& topic_out = response.topics.emplace_back();
     topic_out.topic_id = topic.topic_id;
+    const auto image = context.services.metadata.image().topic(topic.topic_id);
+    const bool may = !image || access.may_topic(Operation::kRead, image->name.sv());
     for (const auto& partition : topic.partitions) {
+      if (!may) {
+        auto& out = topic_out.partitions.emplace_back();
+        out.partition_index = partition.partition_index;
+        out.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+        continue;
+      }
       std::vector<share::OffsetRange> ranges;
       ranges.reserve(partition.ranges.size());
       for (const auto& range : partition.ranges)

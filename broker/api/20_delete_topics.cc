@@ -2,13 +2,16 @@
 //   v3  TOPIC_DELETION_DISABLED (before: INVALID_REQUEST)   v4  flexible   v5  error texts   v6
 //   topics by name or id
 // Each topic on its own; a name or an id that comes twice fails once. Internal topics stay
-// (INVALID_TOPIC_EXCEPTION; Kafka lets them go, and its coordinators' state with them).
+// (INVALID_TOPIC_EXCEPTION; Kafka lets them go, and its coordinators' state with them). May: DELETE
+// on the cluster or on the topic; without DESCRIBE a topic is not said to exist.
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/api/throttling.h"
 #include "broker/metadata/metadata_service.h"
@@ -81,8 +84,33 @@ std::vector<Target> check_form(std::vector<Target> targets) {
   return kept;
 }
 
-// Names become ids and ids get their names; a topic meant in both ways fails once.
-std::vector<Target> resolve(std::vector<Target> targets, const metadata::MetadataImage& image) {
+// What the client may do with topics, whatever the cluster lets it.
+class Rights {
+ public:
+  explicit Rights(const RequestContext& context)
+      : access_(context),
+        all_(access_.may_see(Operation::kDelete, ResourceType::kCluster, metadata::kClusterName)) {}
+  bool describe(std::string_view topic) const {
+    return all_ || access_.may_topic(Operation::kDescribe, topic);
+  }
+  bool remove(std::string_view topic) const {
+    return all_ || access_.may_topic(Operation::kDelete, topic);
+  }
+
+ private:
+  Access access_;
+  bool all_;
+};
+
+void deny(Target& target) {
+  refuse(target, ErrorCode::TOPIC_AUTHORIZATION_FAILED,
+         std::string(kafka_text(ErrorCode::TOPIC_AUTHORIZATION_FAILED)));
+}
+
+// Names become ids and ids get their names, where the client may know them; a topic meant in both
+// ways fails once.
+std::vector<Target> resolve(std::vector<Target> targets, const metadata::MetadataImage& image,
+                            const Rights& rights) {
   std::set<Uuid> given_ids;
   for (const Target& target : targets) {
     if (target.error == ErrorCode::NONE && !target.id.is_zero()) given_ids.insert(target.id);
@@ -90,10 +118,18 @@ std::vector<Target> resolve(std::vector<Target> targets, const metadata::Metadat
   std::set<Uuid> named_ids;
   for (Target& target : targets) {
     if (target.error != ErrorCode::NONE || !target.name) continue;
+    if (!rights.describe(target.name->sv())) {
+      deny(target);
+      continue;
+    }
     const auto topic = image.topic(target.name->sv());
     if (topic == nullptr) {
       refuse(target, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
              "This server does not host this topic-partition.");
+      continue;
+    }
+    if (!rights.remove(target.name->sv())) {
+      deny(target);
       continue;
     }
     target.id = topic->id;
@@ -107,7 +143,8 @@ std::vector<Target> resolve(std::vector<Target> targets, const metadata::Metadat
     if (target.error == ErrorCode::NONE && !target.name) {
       if (named_ids.contains(target.id)) continue;
       if (const auto topic = image.topic(target.id)) {
-        target.name = topic->name;
+        if (rights.describe(topic->name.sv())) target.name = topic->name;
+        if (!rights.remove(topic->name.sv())) deny(target);
       } else {
         refuse(target, ErrorCode::UNKNOWN_TOPIC_ID, "This server does not host this topic ID.");
       }
@@ -138,7 +175,7 @@ io::Task<DeleteTopicsResponse> handle(RequestContext& context, DeleteTopicsReque
                                : ErrorCode::TOPIC_DELETION_DISABLED;
     for (Target& target : targets) refuse(target, code, "Topic deletion is disabled.");
   } else {
-    targets = resolve(std::move(targets), service.image());
+    targets = resolve(std::move(targets), service.image(), Rights(context));
   }
   auto counting = mutations_of(context, context.api_version >= kFirstWithStrictQuota);
   Mutations mutations = co_await std::move(counting);

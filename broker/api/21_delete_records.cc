@@ -3,12 +3,13 @@
 // Raises the log start of each partition; the answer rests on the durable checkpoint. Offset -1 is
 // the high watermark; a lower one than the log start changes nothing. A topic with compaction alone
 // keeps its records (POLICY_VIOLATION), internal topics too (INVALID_TOPIC_EXCEPTION). A partition
-// that comes twice counts with its last offset.
+// that comes twice counts with its last offset. May: DELETE on each topic.
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
 #include "broker/log/log_service.h"
@@ -62,7 +63,9 @@ struct Deleting {
 };
 
 // What forbids it for a whole topic.
-ErrorCode topic_fault(const metadata::MetadataService& service, std::string_view name) {
+ErrorCode topic_fault(const metadata::MetadataService& service, const Access& access,
+                      std::string_view name) {
+  if (!access.may_topic(Operation::kDelete, name)) return ErrorCode::TOPIC_AUTHORIZATION_FAILED;
   if (metadata::is_internal(name)) return ErrorCode::INVALID_TOPIC_EXCEPTION;
   const auto topic = service.image().topic(name);
   if (topic == nullptr) return ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
@@ -78,11 +81,12 @@ io::Task<DeleteRecordsResponse> handle(RequestContext& context, DeleteRecordsReq
     auto& partitions = asked[topic.name];
     for (const auto& one : topic.partitions) partitions[one.partition_index] = one.offset;
   }
+  const Access access(context);
   DeleteRecordsResponse response;
   std::vector<Deletion> deletions;
   std::vector<std::pair<size_t, size_t>> places;
   for (const auto& [name, partitions] : asked) {
-    const ErrorCode fault = topic_fault(context.services.metadata, name.sv());
+    const ErrorCode fault = topic_fault(context.services.metadata, access, name.sv());
     auto& topic_out = response.topics.emplace_back();
     topic_out.name = name;
     for (const auto& [index, offset] : partitions) {

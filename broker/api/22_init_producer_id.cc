@@ -5,9 +5,12 @@
 //   transaction.two.phase.commit.enable=true
 // Without a transactional id: a new producer id, whatever else the request says. Over an open
 // transaction: its abort begins, and the answer is CONCURRENT_TRANSACTIONS; a repeat waits for it.
+// May: WRITE on the transactional id, and TWO_PHASE_COMMIT on it for that; without an id
+// IDEMPOTENT_WRITE on the cluster, or WRITE on any topic (KIP-679).
 #include <optional>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/producer_errors.h"
 #include "broker/txn/txn_service.h"
@@ -21,12 +24,26 @@ constexpr int16_t kFirstWithProducerFenced = 4;
 constexpr int64_t kNoProducerId = -1;
 constexpr int16_t kNoEpoch = -1;
 
+ErrorCode denial(const Access& access, const protocol::InitProducerIdRequest& request) {
+  if (const auto& id = request.transactional_id) {
+    const bool may =
+        access.may_transaction(Operation::kWrite, *id) &&
+        (!request.enable2_pc || access.may_transaction(Operation::kTwoPhaseCommit, *id));
+    return may ? ErrorCode::NONE : ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+  }
+  const bool may = access.may_any(Operation::kWrite, ResourceType::kTopic) ||
+                   access.may_cluster(Operation::kIdempotentWrite);
+  return may ? ErrorCode::NONE : ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+}
+
 }  // namespace
 
 io::Task<protocol::InitProducerIdResponse> handle(RequestContext& context,
                                                   protocol::InitProducerIdRequest request) {
   protocol::InitProducerIdResponse response;
   response.producer_epoch = kNoEpoch;
+  response.error_code = denial(Access(context), request);
+  if (response.error_code != ErrorCode::NONE) co_return response;
   const bool has_id = request.producer_id.value != kNoProducerId;
   const bool has_epoch = request.producer_epoch != kNoEpoch;
   if (has_id != has_epoch) {

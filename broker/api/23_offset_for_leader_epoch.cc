@@ -1,11 +1,13 @@
 // OffsetForLeaderEpoch (key 23), versions 2-4 (KIP-101, KIP-320).
 //   v3  replica id, which is ignored      v4  flexible
 // The largest epoch up to the one asked for, and where it ends: the current epoch at the high
-// watermark. An epoch that is not known yet: -1 and -1, no error.
+// watermark. An epoch that is not known yet: -1 and -1, no error. May: CLUSTER_ACTION, or DESCRIBE
+// on each topic.
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
 #include "broker/api/leader_epoch.h"
@@ -66,13 +68,19 @@ io::Task<OffsetForLeaderEpochResponse> handle(RequestContext& context,
   OffsetForLeaderEpochResponse response;
   std::vector<Question> questions;
   std::vector<std::pair<size_t, size_t>> places;
+  const Access access(context);
+  const bool all =
+      access.may_see(Operation::kClusterAction, ResourceType::kCluster, metadata::kClusterName);
   for (const auto& topic : request.topics) {
+    const bool may = all || access.may_topic(Operation::kDescribe, topic.topic.sv());
     const bool known = context.services.metadata.image().topic(topic.topic.sv()) != nullptr;
     auto& topic_out = response.topics.emplace_back();
     topic_out.topic = topic.topic;
     for (const auto& one : topic.partitions) {
-      topic_out.partitions.push_back(refusal(one.partition, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION));
-      if (!known) continue;
+      topic_out.partitions.push_back(
+          refusal(one.partition, may ? ErrorCode::UNKNOWN_TOPIC_OR_PARTITION
+                                     : ErrorCode::TOPIC_AUTHORIZATION_FAILED));
+      if (!known || !may) continue;
       places.emplace_back(response.topics.size() - 1, topic_out.partitions.size() - 1);
       questions.push_back(
           {{topic.topic, one.partition}, one.current_leader_epoch, one.leader_epoch});

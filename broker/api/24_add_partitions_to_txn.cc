@@ -4,11 +4,13 @@
 //   TRANSACTION_ABORTABLE
 // All partitions of a transaction or none: next to one that is refused, the good ones are
 // OPERATION_NOT_ATTEMPTED. Clients may not add state topics; brokers do (`__consumer_offsets`).
+// May: WRITE on the transactional id and on each topic; brokers CLUSTER_ACTION.
 #include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/producer_errors.h"
 #include "broker/metadata/metadata_service.h"
@@ -34,11 +36,16 @@ struct Partitions {
   bool refused = false;  // before the coordinator was asked
 
   void answer_all(ErrorCode code) { std::fill(errors.begin(), errors.end(), code); }
+  void refuse_all(ErrorCode code) {
+    answer_all(code);
+    refused = true;
+  }
 };
 
-ErrorCode check(const metadata::MetadataImage& image, const TopicPartition& partition,
-                Caller caller) {
-  if (caller == Caller::kClient && metadata::is_internal(partition.topic)) {
+ErrorCode check(const metadata::MetadataImage& image, const Access& access,
+                const TopicPartition& partition, Caller caller) {
+  if (caller == Caller::kClient && (metadata::is_internal(partition.topic) ||
+                                    !access.may_topic(Operation::kWrite, partition.topic.sv()))) {
     return ErrorCode::TOPIC_AUTHORIZATION_FAILED;
   }
   const auto topic = image.topic(partition.topic.sv());
@@ -47,12 +54,14 @@ ErrorCode check(const metadata::MetadataImage& image, const TopicPartition& part
 }
 
 Partitions collect(const std::vector<Request::AddPartitionsToTxnTopic>& topics,
-                   const metadata::MetadataImage& image, Caller caller) {
+                   const RequestContext& context, Caller caller) {
+  const metadata::MetadataImage& image = context.services.metadata.image();
+  const Access access(context);
   Partitions partitions;
   for (const auto& topic : topics) {
     for (const int32_t index : topic.partitions) {
       partitions.names.push_back({topic.name, index});
-      partitions.errors.push_back(check(image, partitions.names.back(), caller));
+      partitions.errors.push_back(check(image, access, partitions.names.back(), caller));
     }
   }
   return partitions;
@@ -103,8 +112,7 @@ io::Task<Response::AddPartitionsToTxnResult> from_broker(
     RequestContext& context, Request::AddPartitionsToTxnTransaction transaction) {
   Response::AddPartitionsToTxnResult result;
   result.transactional_id = transaction.transactional_id;
-  Partitions partitions =
-      collect(transaction.topics, context.services.metadata.image(), Caller::kBroker);
+  Partitions partitions = collect(transaction.topics, context, Caller::kBroker);
   if (all_good(partitions)) {
     txn::TxnIdentity who{transaction.transactional_id,
                          {transaction.producer_id, transaction.producer_epoch}};
@@ -127,7 +135,12 @@ io::Task<Response::AddPartitionsToTxnResult> from_broker(
 
 io::Task<Response> handle(RequestContext& context, Request request) {
   Response response;
+  const Access access(context);
   if (context.api_version >= kFirstFromBrokers) {
+    if (!access.may_cluster(Operation::kClusterAction)) {
+      response.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+      co_return response;
+    }
     if (request.transactions.empty()) co_return response;
     std::vector<io::Task<Response::AddPartitionsToTxnResult>> tasks;
     tasks.reserve(request.transactions.size());
@@ -138,8 +151,10 @@ io::Task<Response> handle(RequestContext& context, Request request) {
     co_return response;
   }
   const auto& topics = request.v3_and_below_topics;
-  Partitions partitions = collect(topics, context.services.metadata.image(), Caller::kClient);
-  if (all_good(partitions)) {
+  Partitions partitions = collect(topics, context, Caller::kClient);
+  if (!access.may_transaction(Operation::kWrite, request.v3_and_below_transactional_id)) {
+    partitions.refuse_all(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
+  } else if (all_good(partitions)) {
     txn::TxnIdentity who{request.v3_and_below_transactional_id,
                          {request.v3_and_below_producer_id, request.v3_and_below_producer_epoch}};
     auto adding = context.services.txn.add_partitions(std::move(who), partitions.names,

@@ -1,9 +1,11 @@
 // AddOffsetsToTxn (key 25), versions 0-4: the group's partition of `__consumer_offsets` joins the
 // transaction.
 //   v2 PRODUCER_FENCED   v3 flexible   v4 TRANSACTION_ABORTABLE
+// May: WRITE on the transactional id, READ on the group.
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/producer_errors.h"
 #include "broker/group/group_service.h"
@@ -23,6 +25,13 @@ io::Task<protocol::AddOffsetsToTxnResponse> handle(RequestContext& context,
                                                    protocol::AddOffsetsToTxnRequest request) {
   protocol::AddOffsetsToTxnResponse response;
   Services& services = context.services;
+  const Access access(context);
+  if (!access.may_transaction(Operation::kWrite, request.transactional_id)) {
+    response.error_code = ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+  } else if (!access.may_group(Operation::kRead, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+  }
+  if (response.error_code != ErrorCode::NONE) co_return response;
   // The group's coordinator takes the offsets and the marker later: it has to be there.
   auto readying = services.group.ensure_ready();
   const Result<void> ready = co_await std::move(readying);

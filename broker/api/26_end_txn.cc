@@ -2,9 +2,11 @@
 // the markers follow.
 //   v2 PRODUCER_FENCED   v3 flexible   v4 TRANSACTION_ABORTABLE
 //   v5 each end moves the epoch on; the answer says what to go on with (KIP-890)
-// An abort-only transaction answers a commit with TRANSACTION_ABORTABLE, in every version.
+// An abort-only transaction answers a commit with TRANSACTION_ABORTABLE, in every version. May:
+// WRITE on the transactional id.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/producer_errors.h"
 #include "broker/txn/txn_service.h"
@@ -22,6 +24,10 @@ constexpr int16_t kFirstThatMovesEpoch = 5;
 io::Task<protocol::EndTxnResponse> handle(RequestContext& context,
                                           protocol::EndTxnRequest request) {
   protocol::EndTxnResponse response;
+  if (!Access(context).may_transaction(Operation::kWrite, request.transactional_id)) {
+    response.error_code = ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+    co_return response;
+  }
   const auto client_version = context.api_version >= kFirstThatMovesEpoch
                                   ? txn::ClientTransactionVersion::kV2
                                   : txn::ClientTransactionVersion::kV0;

@@ -2,10 +2,12 @@
 // decided it. Within the broker the coordinator does without it; from the wire it is
 // kafka-transactions.sh that aborts a hanging transaction.
 //   v1 flexible   v2 transaction version of the marker (KIP-1228)
-// Each partition answers for itself, when its marker is durable.
+// Each partition answers for itself, when its marker is durable. May: ALTER on the cluster, or
+// CLUSTER_ACTION.
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/marker_routing.h"
 #include "broker/txn/txn_service.h"
@@ -27,12 +29,18 @@ log::EndMarker marker_of(const Request::WritableTxnMarker& asked) {
   return marker;
 }
 
+io::Task<ErrorCode> refuse() { co_return ErrorCode::CLUSTER_AUTHORIZATION_FAILED; }
+
 }  // namespace
 
 io::Task<Response> handle(RequestContext& context, Request request) {
   Services& services = context.services;
   MarkerRouting routing(services.log, services.group, services.share);
   Response response;
+  const Access access(context);
+  const bool may =
+      access.may_see(Operation::kAlter, ResourceType::kCluster, metadata::kClusterName) ||
+      access.may_cluster(Operation::kClusterAction);
   // One marker after the other, as they may meet on a partition; each goes to all its partitions at
   // once.
   for (const auto& asked : request.markers) {
@@ -40,7 +48,9 @@ io::Task<Response> handle(RequestContext& context, Request request) {
     std::vector<io::Task<ErrorCode>> writes;
     for (const auto& topic : asked.topics) {
       for (const int32_t index : topic.partition_indexes) {
-        writes.push_back(routing.write_foreign_marker(services.txn, {topic.name, index}, marker));
+        writes.push_back(
+            may ? routing.write_foreign_marker(services.txn, {topic.name, index}, marker)
+                : refuse());
       }
     }
     if (writes.empty()) continue;

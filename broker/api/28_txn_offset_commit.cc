@@ -5,10 +5,11 @@
 //   itself (transaction.version 2) v6  topic ids (KIP-1319), GROUP_ID_NOT_FOUND
 // A partition that cannot be committed has its error, the others are staged together; a group's or
 // a transaction's error stands at all of them. A fenced producer is INVALID_PRODUCER_EPOCH in all
-// versions.
+// versions. May: WRITE on the transactional id, READ on the group and on each topic.
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/offsets_to_commit.h"
 #include "broker/group/group_service.h"
@@ -95,7 +96,16 @@ io::Task<ErrorCode> stage(RequestContext& context, const TxnOffsetCommitRequest&
 io::Task<TxnOffsetCommitResponse> handle(RequestContext& context, TxnOffsetCommitRequest request) {
   TxnOffsetCommitResponse response;
   const bool by_id = context.api_version >= kFirstWithTopicIds;
-  OffsetPlan plan = plan_offsets(context.services.metadata, request, by_id, response);
+  const Access access(context);
+  if (!access.may_transaction(Operation::kWrite, request.transactional_id)) {
+    refuse_all(request, ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED, response);
+    co_return response;
+  }
+  if (!access.may_group(Operation::kRead, request.group_id)) {
+    refuse_all(request, ErrorCode::GROUP_AUTHORIZATION_FAILED, response);
+    co_return response;
+  }
+  OffsetPlan plan = plan_offsets(context.services.metadata, access, request, by_id, response);
   if (plan.places.empty()) co_return response;
   // The version that brought topic ids brought GROUP_ID_NOT_FOUND, too.
   auto staging = stage(context, request, commit_of(request, plan, by_id));

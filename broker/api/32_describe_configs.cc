@@ -2,13 +2,16 @@
 // broker's loggers (8), subscriptions of client metrics (16), groups (32).
 //   v1  source, synonyms   v3  type, documentation   v4  flexible
 // No list of names, or an empty one, means all; names that the resource does not have are left out.
-// A resource of an unknown kind spoils the whole request.
+// A resource of an unknown kind spoils the whole request. May: DESCRIBE_CONFIGS on the topic, on
+// the group, for all others on the cluster.
 #include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/config_rights.h"
 #include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
@@ -70,12 +73,17 @@ io::Task<DescribeConfigsResponse> handle(RequestContext& context, DescribeConfig
                    [](const auto& resource) { return is_known(resource.resource_type); }))
     co_return all_refused(request);
   DescribeConfigsResponse response;
+  const Access access(context);
   for (const auto& resource : request.resources) {
     auto& result = response.results.emplace_back();
     result.resource_type = resource.resource_type;
     result.resource_name = resource.resource_name;
     const auto type = static_cast<metadata::ResourceType>(resource.resource_type);
-    const auto configs = context.services.metadata.describe_configs(type, resource.resource_name);
+    const ErrorCode denied =
+        config_denial(access, Operation::kDescribeConfigs, type, resource.resource_name);
+    const auto configs = denied == ErrorCode::NONE ? context.services.metadata.describe_configs(
+                                                         type, resource.resource_name)
+                                                   : error(denied, std::string(kafka_text(denied)));
     if (!configs) {
       result.error_code = configs.error().code;
       result.error_message = configs.error().message;

@@ -1,13 +1,15 @@
 // DescribeLogDirs (key 35), versions 1-5: the one data directory, and how large partitions are.
 //   v2  flexible   v3 error   v4 size and free space of the volume
 //   v5  cordoned
-// No list of topics (null) means all; what does not exist is left out.
+// No list of topics (null) means all; what does not exist is left out. May: DESCRIBE on the
+// cluster.
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/by_core.h"
 #include "broker/api/handlers.h"
 #include "broker/api/log_directory.h"
@@ -64,6 +66,11 @@ struct Measuring {
 
 io::Task<DescribeLogDirsResponse> handle(RequestContext& context, DescribeLogDirsRequest request) {
   const metadata::MetadataService& service = context.services.metadata;
+  if (!Access(context).may_cluster(Operation::kDescribe)) {
+    DescribeLogDirsResponse denied;
+    denied.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    co_return denied;
+  }
   const std::vector<TopicPartition> partitions = asked_partitions(service.image(), request);
   log::LogService& logs = context.services.log;
   Measuring work{logs};

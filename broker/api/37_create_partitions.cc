@@ -1,11 +1,12 @@
 // CreatePartitions (key 37), versions 0-3: topics grow, and never shrink (KIP-195).
 //   v2  flexible
-// Each topic on its own; one that is named twice fails once.
+// Each topic on its own; one that is named twice fails once. May: ALTER on the topic.
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/throttling.h"
 #include "broker/metadata/metadata_service.h"
@@ -37,13 +38,16 @@ io::Task<CreatePartitionsResponse> handle(RequestContext& context,
   for (const auto& topic : request.topics) ++count[topic.name.sv()];
   auto counting = mutations_of(context, context.api_version >= kFirstWithStrictQuota);
   Mutations mutations = co_await std::move(counting);
+  const Access access(context);
   CreatePartitionsResponse response;
   for (const auto& topic : request.topics) {
     int& times = count[topic.name.sv()];
     if (times == 0) continue;
     Result<void> grown = error(ErrorCode::INVALID_REQUEST, "Duplicate topic name.");
     const bool once = std::exchange(times, 0) == 1;
-    if (once && !take(context, mutations, topic)) {
+    if (once && !access.may_topic(Operation::kAlter, topic.name.sv())) {
+      grown = error(ErrorCode::TOPIC_AUTHORIZATION_FAILED);
+    } else if (once && !take(context, mutations, topic)) {
       grown = error(ErrorCode::THROTTLING_QUOTA_EXCEEDED, kMutationsExceeded);
     } else if (once) {
       metadata::GrowTopic grow{topic.name, topic.count, std::nullopt};

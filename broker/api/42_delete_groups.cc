@@ -1,11 +1,12 @@
 // DeleteGroups (key 42), versions 0-3: groups without members, each with all that it holds.
 //   v2  flexible   v3 a text of the error
-// A group that is named twice is deleted once and answered once.
+// A group that is named twice is deleted once and answered once. May: DELETE on the group.
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/group/group_service.h"
 #include "broker/share/share_service.h"
@@ -33,6 +34,10 @@ io::Task<GroupResult> delete_one(RequestContext& context, GroupId group) {
   GroupResult out;
   out.group_id = group;
   out.error_message.reset();
+  if (!Access(context).may_group(Operation::kDelete, group)) {
+    out.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return out;
+  }
   auto checking = check_no_batch_transaction(context, group);
   const Result<void> checked = co_await std::move(checking);
   if (!checked) {

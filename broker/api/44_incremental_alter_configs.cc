@@ -1,12 +1,16 @@
 // IncrementalAlterConfigs (key 44), versions 0-1: topics (2), brokers (4), this broker's loggers
 // (8), subscriptions of client metrics (16), groups (32).
 //   v1  flexible
-// Per resource all changes or none; each resource on its own, and at most once in a request.
+// Per resource all changes or none; each resource on its own, and at most once in a request. May:
+// ALTER_CONFIGS on the topic, on the group, for all others on the cluster.
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/config_rights.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/config_resources.h"
 #include "broker/metadata/metadata_service.h"
@@ -50,6 +54,7 @@ io::Task<IncrementalAlterConfigsResponse> handle(RequestContext& context,
   std::map<std::pair<int8_t, std::string_view>, int> count;
   for (const auto& resource : request.resources)
     ++count[{resource.resource_type, resource.resource_name.sv()}];
+  const Access access(context);
   IncrementalAlterConfigsResponse response;
   for (const auto& resource : request.resources) {
     auto& result = response.responses.emplace_back();
@@ -57,12 +62,16 @@ io::Task<IncrementalAlterConfigsResponse> handle(RequestContext& context,
     result.resource_name = resource.resource_name;
     result.error_message.reset();
     Result<void> altered;
+    const auto type = static_cast<metadata::ResourceType>(resource.resource_type);
     if (count[{resource.resource_type, resource.resource_name.sv()}] > 1) {
       altered = error(ErrorCode::INVALID_REQUEST, "Each resource must appear at most once.");
     } else if (Result<std::vector<ConfigChange>> changes = changes_of(resource); !changes) {
       altered = changes.error();
+    } else if (const ErrorCode denied =
+                   config_denial(access, Operation::kAlterConfigs, type, resource.resource_name);
+               denied != ErrorCode::NONE) {
+      altered = error(denied, std::string(kafka_text(denied)));
     } else {
-      const auto type = static_cast<metadata::ResourceType>(resource.resource_type);
       std::string name = resource.resource_name.str();
       if (type == metadata::ResourceType::kBrokerLogger) {
         altered = metadata::change_loggers(name, context.services.metadata.this_node().id, *changes,

@@ -1,6 +1,7 @@
 // AlterPartitionReassignments (key 45), versions 0-1: on one node a partition can only be where it
 // is.
 //   v1  a change of the replication factor may be forbidden (KIP-860)
+// May: ALTER on the cluster; a denial is said at the top and at each partition.
 #include <fmt/format.h>
 
 #include <optional>
@@ -8,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/metadata/topic_rules.h"
@@ -45,6 +48,11 @@ io::Task<AlterPartitionReassignmentsResponse> handle(RequestContext& context,
   const metadata::MetadataService& service = context.services.metadata;
   AlterPartitionReassignmentsResponse response;
   response.error_message.reset();
+  const bool may = Access(context).may_cluster(Operation::kAlter);
+  if (!may) {
+    response.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    response.error_message = String(kafka_text(response.error_code));
+  }
   response.allow_replication_factor_change = request.allow_replication_factor_change;
   for (const auto& topic : request.topics) {
     const auto known = service.image().topic(topic.name);
@@ -55,7 +63,8 @@ io::Task<AlterPartitionReassignmentsResponse> handle(RequestContext& context,
       out.partition_index = partition.partition_index;
       out.error_message.reset();
       const Result<void> checked =
-          check(known.get(), topic.name, partition, service.this_node().id);
+          may ? check(known.get(), topic.name, partition, service.this_node().id)
+              : error(response.error_code, std::string(kafka_text(response.error_code)));
       if (checked) continue;
       out.error_code = checked.error().code;
       if (!checked.error().message.empty()) out.error_message = checked.error().message;

@@ -1,4 +1,7 @@
-// ListPartitionReassignments (key 46), version 0: on one node nothing ever moves.
+// ListPartitionReassignments (key 46), version 0: on one node nothing ever moves. May: DESCRIBE
+// on the cluster.
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "protocol/generated/list_partition_reassignments_request.h"
 #include "protocol/generated/list_partition_reassignments_response.h"
@@ -6,9 +9,13 @@
 namespace ackord::api {
 
 io::Task<protocol::ListPartitionReassignmentsResponse> handle(
-    RequestContext&, protocol::ListPartitionReassignmentsRequest) {
+    RequestContext& context, protocol::ListPartitionReassignmentsRequest) {
   protocol::ListPartitionReassignmentsResponse response;
   response.error_message.reset();
+  if (!Access(context).may_cluster(Operation::kDescribe)) {
+    response.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    response.error_message = String(kafka_text(response.error_code));
+  }
   co_return response;
 }
 

@@ -1,8 +1,10 @@
 // DescribeClientQuotas (key 48), versions 0-1: the limits of the entities that fit (KIP-546).
 //   v1  flexible
+// May: DESCRIBE_CONFIGS on the cluster.
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/client_quotas.h"
@@ -51,6 +53,10 @@ io::Task<DescribeClientQuotasResponse> handle(RequestContext& context,
   DescribeClientQuotasResponse response;
   response.error_message.reset();
   response.entries.reset();
+  if (!Access(context).may_cluster(Operation::kDescribeConfigs)) {
+    response.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    co_return response;
+  }
   const std::vector<metadata::QuotaFilter> filters = filters_of(request);
   if (const Result<void> checked = metadata::check_filters(filters); !checked) {
     response.error_code = checked.error().code;

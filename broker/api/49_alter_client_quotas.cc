@@ -1,11 +1,14 @@
 // AlterClientQuotas (key 49), versions 0-1: sets and takes away limits, each entity on its own
 // (KIP-546).
 //   v1  flexible
+// May: ALTER_CONFIGS on the cluster.
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/client_quotas.h"
 #include "broker/metadata/metadata_service.h"
@@ -45,8 +48,12 @@ std::vector<metadata::QuotaChange> changes_of(const AlterClientQuotasRequest::En
 io::Task<AlterClientQuotasResponse> handle(RequestContext& context,
                                            AlterClientQuotasRequest request) {
   AlterClientQuotasResponse response;
+  const bool may = Access(context).may_cluster(Operation::kAlterConfigs);
   for (const auto& entry : request.entries) {
-    Result<metadata::QuotaEntity> entity = entity_of(entry);
+    Result<metadata::QuotaEntity> entity =
+        may ? entity_of(entry)
+            : error(ErrorCode::CLUSTER_AUTHORIZATION_FAILED,
+                    std::string(kafka_text(ErrorCode::CLUSTER_AUTHORIZATION_FAILED)));
     Result<void> altered;
     if (entity) {
       auto altering = context.services.metadata.alter_quotas(std::move(*entity), changes_of(entry),

@@ -1,7 +1,9 @@
 // DescribeUserScramCredentials (key 50), version 0: mechanisms and iterations of users, never a key
-// (KIP-554).
+// (KIP-554). May: DESCRIBE on the cluster.
 #include <map>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/describe_user_scram_credentials_request.h"
@@ -44,6 +46,11 @@ io::Task<DescribeUserScramCredentialsResponse> handle(RequestContext& context,
                                                       DescribeUserScramCredentialsRequest request) {
   DescribeUserScramCredentialsResponse response;
   response.error_message.reset();
+  if (!Access(context).may_cluster(Operation::kDescribe)) {
+    response.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    response.error_message = String(kafka_text(response.error_code));
+    co_return response;
+  }
   const metadata::ScramCredentials& credentials = context.services.metadata.image().scram();
   std::map<std::string, int> named;
   if (request.users) {

@@ -1,8 +1,10 @@
 // AlterUserScramCredentials (key 51), version 0: sets and takes away what users prove themselves
-// with, each user for itself (KIP-554).
+// with, each user for itself (KIP-554). May: ALTER on the cluster.
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/alter_user_scram_credentials_request.h"
@@ -25,9 +27,14 @@ io::Task<AlterUserScramCredentialsResponse> handle(RequestContext& context,
   metadata::ScramResults results;
   for (const auto& one : deletions) results[one.user];
   for (const auto& one : upsertions) results[one.user];
-  auto altering =
-      context.services.metadata.alter_scram(std::move(deletions), std::move(upsertions));
-  Result<metadata::ScramResults> altered = co_await std::move(altering);
+  Result<metadata::ScramResults> altered =
+      error(ErrorCode::CLUSTER_AUTHORIZATION_FAILED,
+            std::string(kafka_text(ErrorCode::CLUSTER_AUTHORIZATION_FAILED)));
+  if (Access(context).may_cluster(Operation::kAlter)) {
+    auto altering =
+        context.services.metadata.alter_scram(std::move(deletions), std::move(upsertions));
+    altered = co_await std::move(altering);
+  }
   if (altered) results = std::move(*altered);
   AlterUserScramCredentialsResponse response;
   for (const auto& [user, wrong] : results) {

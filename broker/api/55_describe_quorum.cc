@@ -1,8 +1,11 @@
 // DescribeQuorum (key 55), versions 0-2: the one voter of the metadata log (KIP-595).
 //   v1  times of the voters   v2 texts of errors, directory ids, nodes
+// May: DESCRIBE on the cluster.
 #include <memory>
 #include <utility>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/log/log_service.h"
 #include "broker/metadata/metadata_service.h"
@@ -46,6 +49,12 @@ DescribeQuorumResponse::PartitionData described(const MetadataLog& log, BrokerId
 }  // namespace
 
 io::Task<DescribeQuorumResponse> handle(RequestContext& context, DescribeQuorumRequest request) {
+  if (!Access(context).may_cluster(Operation::kDescribe)) {
+    DescribeQuorumResponse denied;
+    denied.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    denied.error_message = String(kafka_text(denied.error_code));
+    co_return denied;
+  }
   const metadata::MetadataService& service = context.services.metadata;
   const metadata::Node node = service.node_for_listener(context.client->listener);
   log::LogService& logs = context.services.log;

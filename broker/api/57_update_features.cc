@@ -3,12 +3,14 @@
 //   v2  no results per feature
 // share.version may not leave the transactional acknowledgements while records are staged (protocol
 // 1.5): INVALID_UPDATE_VERSION. New stages are stopped before that is looked at, and until the new
-// level forbids them everywhere.
+// level forbids them everywhere. May: ALTER on the cluster.
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/metadata/metadata_service.h"
@@ -90,6 +92,11 @@ io::Task<Result<void>> update(Services& services, std::vector<FeatureUpdate> upd
 
 io::Task<UpdateFeaturesResponse> handle(RequestContext& context, UpdateFeaturesRequest request) {
   UpdateFeaturesResponse response;
+  if (!Access(context).may_cluster(Operation::kAlter)) {
+    response.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    response.error_message = String(kafka_text(response.error_code));
+    co_return response;
+  }
   std::vector<FeatureUpdate> updates;
   for (const auto& asked : request.feature_updates)
     updates.push_back(update_of(asked, context.api_version));

@@ -1,8 +1,9 @@
 // DescribeCluster (key 60), versions 0-2.
 //   v1  endpoint type (KIP-919): only brokers (1) are here   v2  fenced brokers: there are none
+// May: DESCRIBE on the cluster, to be told the operations; else they are none.
 #include <string>
 
-#include "broker/api/authorized_operations.h"
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
 #include "protocol/generated/describe_cluster_request.h"
@@ -40,8 +41,13 @@ io::Task<protocol::DescribeClusterResponse> handle(RequestContext& context,
   broker.host = node.host;
   broker.port = node.port;
   if (node.rack) broker.rack = *node.rack;
-  if (request.include_cluster_authorized_operations)
-    response.cluster_authorized_operations = kClusterOperations;
+  if (request.include_cluster_authorized_operations) {
+    const Access access(context);
+    response.cluster_authorized_operations =
+        access.may_cluster(Operation::kDescribe)
+            ? access.operations(ResourceType::kCluster, metadata::kClusterName)
+            : 0;
+  }
   co_return response;
 }
 

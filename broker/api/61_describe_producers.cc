@@ -1,11 +1,13 @@
 // DescribeProducers (key 61), version 0 (KIP-664): the producers that each partition remembers, and
 // where their open transactions begin: how kafka-transactions.sh finds one that hangs. By producer
-// id.
+// id. May: READ on each topic.
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/by_core.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/log/log_service.h"
 #include "protocol/generated/describe_producers_request.h"
@@ -42,6 +44,14 @@ PartitionAnswer describe(log::LogService& logs, const TopicPartition& name) {
   return out;
 }
 
+PartitionAnswer denied(int32_t index) {
+  PartitionAnswer out;
+  out.partition_index = index;
+  out.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+  out.error_message = String(kafka_text(out.error_code));
+  return out;
+}
+
 struct Describing {
   log::LogService& logs;
   io::Task<std::vector<PartitionAnswer>> operator()(std::vector<TopicPartition> names) {
@@ -57,8 +67,12 @@ struct Describing {
 io::Task<DescribeProducersResponse> handle(RequestContext& context,
                                            DescribeProducersRequest request) {
   log::LogService& logs = context.services.log;
+  const Access access(context);
   std::vector<TopicPartition> names;
+  std::vector<bool> may;  // by topic
   for (const auto& topic : request.topics) {
+    may.push_back(access.may_topic(Operation::kRead, topic.name.sv()));
+    if (!may.back()) continue;
     for (const int32_t index : topic.partition_indexes) names.push_back({topic.name, index});
   }
   Describing work{logs};
@@ -69,11 +83,11 @@ io::Task<DescribeProducersResponse> handle(RequestContext& context,
   std::vector<PartitionAnswer> answers = co_await std::move(running);
   DescribeProducersResponse response;
   size_t at = 0;
-  for (const auto& topic : request.topics) {
+  for (size_t i = 0; i < request.topics.size(); ++i) {
     auto& out = response.topics.emplace_back();
-    out.name = topic.name;
-    for (size_t i = 0; i < topic.partition_indexes.size(); ++i)
-      out.partitions.push_back(std::move(answers[at++]));
+    out.name = request.topics[i].name;
+    for (const int32_t index : request.topics[i].partition_indexes)
+      out.partitions.push_back(may[i] ? std::move(answers[at++]) : denied(index));
   }
   co_return response;
 }

@@ -2,7 +2,8 @@
 // pass every filter; an empty filter passes all.
 //   v1  duration filter (KIP-994)   v2  pattern of the transactional id (KIP-1152)
 // Filtered by names of states that do not exist, the answer names those; with no other state asked
-// for it lists nothing. An id that never had a transaction counts as open since ever.
+// for it lists nothing. An id that never had a transaction counts as open since ever. May: the ids
+// with DESCRIBE are listed.
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/txn/txn_service.h"
 #include "broker/txn/txn_state.h"
@@ -93,8 +95,11 @@ io::Task<ListTransactionsResponse> handle(RequestContext& context,
   }
   for (const std::string& name : filter.unknown_states())
     response.unknown_state_filters.push_back(String(name));
+  const Access access(context);
   for (const txn::TransactionListing& one : *listed) {
     if (!filter.passes(one)) continue;
+    if (!access.may_see(Operation::kDescribe, ResourceType::kTransactionalId, one.id.sv()))
+      continue;
     auto& out = response.transaction_states.emplace_back();
     out.transactional_id = one.id;
     out.producer_id = one.producer_id;

@@ -1,13 +1,16 @@
 // ConsumerGroupHeartbeat (key 68), versions 0-1 (KIP-848): join (epoch 0), stay, leave (epoch -1),
 // or leave for a while as a static member (epoch -2) a consumer group.
 //   v1  pattern; the member's id is always the client's (KIP-1082)
-// Assignment is null where nothing has changed since the last answer.
+// Assignment is null where nothing has changed since the last answer. May: READ on the group,
+// DESCRIBE on every topic of the subscription; topics without it are not among those of a pattern.
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/group_heartbeats.h"
+#include "broker/api/group_rights.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -99,6 +102,9 @@ io::Task<ConsumerGroupHeartbeatResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::UNSUPPORTED_VERSION;
     co_return response;
   }
+  const Access access(context);
+  response.error_code = heartbeat_denial(access, request.group_id, request.subscribed_topic_names);
+  if (response.error_code != ErrorCode::NONE) co_return response;
   if (const char* wrong = wrong_field(request, context.api_version)) {
     response.error_code = ErrorCode::INVALID_REQUEST;
     set_message(response.error_message, wrong);
@@ -111,7 +117,9 @@ io::Task<ConsumerGroupHeartbeatResponse> handle(RequestContext& context,
     set_message(response.error_message, unsupported_assignor(*request.server_assignor, assignors));
     co_return response;
   }
-  auto beating = context.services.group.consumer_heartbeat(heartbeat_of(context, request));
+  group::ConsumerHeartbeat heartbeat = heartbeat_of(context, request);
+  heartbeat.may_see = access.describable();
+  auto beating = context.services.group.consumer_heartbeat(std::move(heartbeat));
   group::ConsumerHeartbeatReply reply = co_await std::move(beating);
   answer_heartbeat(std::move(reply), response);
   co_return response;

@@ -1,11 +1,12 @@
 // ConsumerGroupDescribe (key 69), versions 0-1 (KIP-848): consumer groups and their members.
 //   v1  the protocol that a member speaks (KIP-1099)
 // A group that is not there, or of another kind, is GROUP_ID_NOT_FOUND. Topics that have gone are
-// left out of assignments.
+// left out of assignments. May: DESCRIBE on the group, and on all of its topics.
 #include <utility>
 #include <vector>
 
-#include "broker/api/authorized_operations.h"
+#include "broker/api/authorize.h"
+#include "broker/api/group_rights.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -55,9 +56,24 @@ Member member_of(const metadata::MetadataImage& image, group::DescribedConsumerM
   return out;
 }
 
+// All that the answer would name.
+std::vector<std::string_view> topics_of(const Member& member) {
+  std::vector<std::string_view> names(member.subscribed_topic_names.begin(),
+                                      member.subscribed_topic_names.end());
+  for (const auto& topic : member.assignment.topic_partitions) names.push_back(topic.topic_name);
+  for (const auto& topic : member.target_assignment.topic_partitions)
+    names.push_back(topic.topic_name);
+  return names;
+}
+
 io::Task<Group> describe(RequestContext& context, GroupId id, bool with_operations) {
   Group out;
   out.group_id = id;
+  const Access access(context);
+  if (!access.may_group(Operation::kDescribe, id)) {
+    out.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return out;
+  }
   if (id.empty()) {
     out.error_code = ErrorCode::INVALID_GROUP_ID;
     co_return out;
@@ -74,7 +90,13 @@ io::Task<Group> describe(RequestContext& context, GroupId id, bool with_operatio
   const metadata::MetadataImage& image = context.services.metadata.image();
   for (group::DescribedConsumerMember& member : described.members)
     out.members.push_back(member_of(image, member));
-  if (with_operations) out.authorized_operations = kGroupOperations;
+  if (hides_topics(access, out.members, topics_of)) {
+    out.members.clear();
+    out.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+    out.error_message = String(kHiddenTopics);
+  }
+  if (with_operations)
+    out.authorized_operations = access.operations(ResourceType::kGroup, out.group_id);
   co_return out;
 }
 

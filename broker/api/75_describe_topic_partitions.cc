@@ -1,13 +1,13 @@
 // DescribeTopicPartitions (key 75), version 0: partitions in pages (KIP-966).
 // Topics come in the order of their names, and from the cursor on; no topics means all. A page ends
 // at its limit of partitions, at most max.request.partition.size.limit, with the place of the next
-// one.
+// one. May: DESCRIBE on each topic; of all topics the others are left out.
 #include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "broker/api/authorized_operations.h"
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/metadata/topic_rules.h"
@@ -55,12 +55,20 @@ Topic missing(std::string_view name) {
   return out;
 }
 
-Topic described(const TopicImage& topic, BrokerId node, int32_t first, int32_t end) {
+Topic denied(std::string_view name) {
+  Topic out;
+  out.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+  out.name = TopicName(name);
+  return out;
+}
+
+Topic described(const Access& access, const TopicImage& topic, BrokerId node, int32_t first,
+                int32_t end) {
   Topic out;
   out.name = topic.name;
   out.topic_id = topic.id;
   out.is_internal = topic.internal();
-  out.topic_authorized_operations = kTopicOperations;
+  out.topic_authorized_operations = access.operations(ResourceType::kTopic, topic.name.sv());
   for (int32_t index = first; index < end; ++index) {
     auto& partition = out.partitions.emplace_back();
     partition.partition_index = index;
@@ -79,18 +87,28 @@ Topic described(const TopicImage& topic, BrokerId node, int32_t first, int32_t e
 io::Task<DescribeTopicPartitionsResponse> handle(RequestContext& context,
                                                  DescribeTopicPartitionsRequest request) {
   const metadata::MetadataService& service = context.services.metadata;
-  const std::set<std::string_view> names = asked_topics(service.image(), request);
+  std::set<std::string_view> names = asked_topics(service.image(), request);
   if (request.cursor) {
     const bool listed = request.topics.empty() || names.contains(request.cursor->topic_name.sv());
     if (!listed || request.cursor->partition_index < 0) co_return refused(request);
   }
   DescribeTopicPartitionsResponse response;
+  const Access access(context);
+  if (request.topics.empty()) {
+    std::erase_if(names, [&access](std::string_view name) {
+      return !access.may_see(Operation::kDescribe, ResourceType::kTopic, name);
+    });
+  }
   int32_t left = std::clamp(request.response_partition_limit, 1,
                             service.broker_config().max_request_partition_size_limit);
   for (const std::string_view name : names) {
     if (left == 0) {
       response.next_cursor.emplace().topic_name = TopicName(name);
       break;
+    }
+    if (!access.may_topic(Operation::kDescribe, name)) {
+      response.topics.push_back(denied(name));
+      continue;
     }
     const auto topic = service.image().topic(name);
     if (topic == nullptr) {
@@ -101,7 +119,7 @@ io::Task<DescribeTopicPartitionsResponse> handle(RequestContext& context,
     const int32_t first =
         at_cursor ? std::min(request.cursor->partition_index, topic->partitions) : 0;
     const int32_t end = first + std::min(left, topic->partitions - first);
-    response.topics.push_back(described(*topic, service.this_node().id, first, end));
+    response.topics.push_back(described(access, *topic, service.this_node().id, first, end));
     left -= end - first;
     if (end == topic->partitions) continue;
     auto& next = response.next_cursor.emplace();

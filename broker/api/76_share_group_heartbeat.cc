@@ -1,10 +1,12 @@
 // ShareGroupHeartbeat (key 76), version 1 (KIP-932): join (epoch 0), stay, or leave (epoch -1) a
 // share group. The client makes its own member id. Assignment is null where nothing has changed
-// since the last answer.
+// since the last answer. May: READ on the group, DESCRIBE on every topic of the subscription.
 #include <string>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/group_heartbeats.h"
+#include "broker/api/group_rights.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -54,6 +56,9 @@ io::Task<ShareGroupHeartbeatResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::UNSUPPORTED_VERSION;
     co_return response;
   }
+  response.error_code =
+      heartbeat_denial(Access(context), request.group_id, request.subscribed_topic_names);
+  if (response.error_code != ErrorCode::NONE) co_return response;
   if (const char* wrong = wrong_field(request)) {
     response.error_code = ErrorCode::INVALID_REQUEST;
     set_message(response.error_message, wrong);

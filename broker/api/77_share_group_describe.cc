@@ -1,9 +1,11 @@
 // ShareGroupDescribe (key 77), version 1 (KIP-932): share groups with their members and what these
-// are assigned. Topics that are gone are left out.
+// are assigned. Topics that are gone are left out. May: DESCRIBE on the group, and on all of its
+// topics.
 #include <utility>
 #include <vector>
 
-#include "broker/api/authorized_operations.h"
+#include "broker/api/authorize.h"
+#include "broker/api/group_rights.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -41,11 +43,24 @@ MemberOut member_of(const metadata::MetadataImage& image, group::DescribedShareM
   return out;
 }
 
+// All that the answer would name.
+std::vector<std::string_view> topics_of(const MemberOut& member) {
+  std::vector<std::string_view> names(member.subscribed_topic_names.begin(),
+                                      member.subscribed_topic_names.end());
+  for (const auto& topic : member.assignment.topic_partitions) names.push_back(topic.topic_name);
+  return names;
+}
+
 io::Task<GroupOut> describe(RequestContext& context, GroupId group, bool operations) {
   GroupOut out;
   out.group_id = group;
   if (share_version(context.services.metadata) < kShareVersionGroups) {
     out.error_code = ErrorCode::UNSUPPORTED_VERSION;
+    co_return out;
+  }
+  const Access access(context);
+  if (!access.may_group(Operation::kDescribe, group)) {
+    out.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
     co_return out;
   }
   if (group.empty()) {
@@ -63,7 +78,12 @@ io::Task<GroupOut> describe(RequestContext& context, GroupId group, bool operati
   out.assignor_name = String(kAssignor);
   for (group::DescribedShareMember& member : described.members)
     out.members.push_back(member_of(context.services.metadata.image(), std::move(member)));
-  if (operations) out.authorized_operations = kGroupOperations;
+  if (hides_topics(access, out.members, topics_of)) {
+    out.members.clear();
+    out.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+    out.error_message = String(kHiddenTopics);
+  }
+  if (operations) out.authorized_operations = access.operations(ResourceType::kGroup, out.group_id);
   co_return out;
 }
 

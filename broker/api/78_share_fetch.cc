@@ -2,9 +2,11 @@
 //   v1  MaxRecords, BatchSize   v2  ShareAcquireMode (KIP-1206), IsRenewAck (KIP-1222)
 // Order of checks: feature level, ids, renew limits, session, then per partition. The session's
 // counter moves with each accepted request. Membership and assignment are not looked at: a record
-// belongs to the member id that acquired it.
+// belongs to the member id that acquired it. May: READ on the group and on each topic of the
+// session.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "protocol/generated/share_fetch_request.h"
@@ -21,10 +23,13 @@ constexpr int16_t kFirstWithRenew = 2;
 constexpr auto kBatchOptimized = static_cast<int8_t>(share::ShareAcquireMode::BATCH_OPTIMIZED);
 constexpr auto kRecordLimit = static_cast<int8_t>(share::ShareAcquireMode::RECORD_LIMIT);
 
-ErrorCode check(const RequestContext& context, const ShareFetchRequest& request) {
+ErrorCode check(const RequestContext& context, const Access& access,
+                const ShareFetchRequest& request) {
   if (share_version(context.services.metadata) < kShareVersionGroups)
     return ErrorCode::UNSUPPORTED_VERSION;
   if (!request.group_id) return ErrorCode::INVALID_REQUEST;
+  if (!access.may_group(Operation::kRead, *request.group_id))
+    return ErrorCode::GROUP_AUTHORIZATION_FAILED;
   if (!request.member_id || !valid_share_member(*request.member_id))
     return ErrorCode::INVALID_REQUEST;
   if (request.is_renew_ack && (request.max_bytes != 0 || request.min_bytes != 0 ||
@@ -70,9 +75,12 @@ share::ShareFetch call_of(RequestContext& context, ShareFetchRequest& request) {
 
 io::Task<ShareFetchResponse> handle(RequestContext& context, ShareFetchRequest request) {
   ShareFetchResponse response;
-  response.error_code = check(context, request);
+  const Access access(context);
+  response.error_code = check(context, access, request);
   if (response.error_code != ErrorCode::NONE) co_return response;
-  auto fetching = context.services.share.fetch(call_of(context, request));
+  share::ShareFetch call = call_of(context, request);
+  call.may_read = may_read(access);
+  auto fetching = context.services.share.fetch(std::move(call));
   share::ShareFetchReply reply = co_await std::move(fetching);
   response.error_code = reply.error_code;
   if (reply.error_code != ErrorCode::NONE) co_return response;

@@ -1,10 +1,11 @@
 // ShareAcknowledge (key 79), versions 1-2 (KIP-932). v2: IsRenewAck (KIP-1222),
 // AcquisitionLockTimeoutMs. Counts in the share session like a ShareFetch. Per partition all or
-// nothing; answered when the state is durable.
+// nothing; answered when the state is durable. May: READ on the group and on each topic.
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "protocol/generated/share_acknowledge_request.h"
@@ -38,11 +39,17 @@ io::Task<ShareAcknowledgeResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::UNSUPPORTED_VERSION;
     co_return response;
   }
+  const Access access(context);
+  if (request.group_id && !access.may_group(Operation::kRead, *request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    co_return response;
+  }
   if (!request.group_id || !request.member_id || !valid_share_member(*request.member_id)) {
     response.error_code = ErrorCode::INVALID_REQUEST;
     co_return response;
   }
   share::ShareAcknowledgeCall call;
+  call.may_read = may_read(access);
   call.group = *request.group_id;
   call.member = request.member_id->str();
   call.session_epoch = request.share_session_epoch;

@@ -1,5 +1,8 @@
 // AddRaftVoter (key 80), versions 0-1: the quorum is the one node, as at kraft.version 0 (KIP-853).
 //   v1  the answer may come before the change is committed
+// May: ALTER on the cluster.
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/api/quorum_voters.h"
 #include "protocol/generated/add_raft_voter_request.h"
@@ -10,6 +13,11 @@ namespace ackord::api {
 io::Task<protocol::AddRaftVoterResponse> handle(RequestContext& context,
                                                 protocol::AddRaftVoterRequest request) {
   protocol::AddRaftVoterResponse response;
+  if (!Access(context).may_cluster(Operation::kAlter)) {
+    response.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    response.error_message = String(kafka_text(response.error_code));
+    co_return response;
+  }
   const Error refused = voters_refused(context, request.cluster_id, "adding");
   response.error_code = refused.code;
   response.error_message = String(refused.message);

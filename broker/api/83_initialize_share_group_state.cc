@@ -37,7 +37,7 @@ io::Task<InitializeShareGroupStateResponse> handle(RequestContext& context,
     return initialize(context, std::move(key), asked);
   };
   auto working = each_share_partition<InitializeShareGroupStateResponse::InitializeStateResult>(
-      std::move(request), work);
+      context, std::move(request), work);
   InitializeShareGroupStateResponse response;
   response.results = co_await std::move(working);
   co_return response;

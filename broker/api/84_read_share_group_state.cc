@@ -48,8 +48,8 @@ io::Task<ReadShareGroupStateResponse> handle(RequestContext& context,
                                const ReadShareGroupStateRequest::PartitionData& asked) {
     return read(context, std::move(key), asked);
   };
-  auto working =
-      each_share_partition<ReadShareGroupStateResponse::ReadStateResult>(std::move(request), work);
+  auto working = each_share_partition<ReadShareGroupStateResponse::ReadStateResult>(
+      context, std::move(request), work);
   ReadShareGroupStateResponse response;
   response.results = co_await std::move(working);
   co_return response;

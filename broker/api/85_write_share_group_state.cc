@@ -45,7 +45,7 @@ io::Task<WriteShareGroupStateResponse> handle(RequestContext& context,
     return write(context, std::move(key), asked);
   };
   auto working = each_share_partition<WriteShareGroupStateResponse::WriteStateResult>(
-      std::move(request), work);
+      context, std::move(request), work);
   WriteShareGroupStateResponse response;
   response.results = co_await std::move(working);
   co_return response;

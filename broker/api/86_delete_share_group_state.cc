@@ -31,7 +31,7 @@ io::Task<DeleteShareGroupStateResponse> handle(RequestContext& context,
     return remove(context, std::move(key));
   };
   auto working = each_share_partition<DeleteShareGroupStateResponse::DeleteStateResult>(
-      std::move(request), work);
+      context, std::move(request), work);
   DeleteShareGroupStateResponse response;
   response.results = co_await std::move(working);
   co_return response;

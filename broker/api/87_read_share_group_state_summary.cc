@@ -37,7 +37,7 @@ io::Task<ReadShareGroupStateSummaryResponse> handle(RequestContext& context,
     return summarize(context, std::move(key));
   };
   auto working = each_share_partition<ReadShareGroupStateSummaryResponse::ReadStateSummaryResult>(
-      std::move(request), work);
+      context, std::move(request), work);
   ReadShareGroupStateSummaryResponse response;
   response.results = co_await std::move(working);
   co_return response;

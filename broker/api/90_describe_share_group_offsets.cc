@@ -1,7 +1,8 @@
 // DescribeShareGroupOffsets (key 90), versions 0-1: where share groups start in their partitions.
 // v1: Lag (KIP-1226). Topics null: all that the group holds state for. A group, topic or partition
 // without state has start offset -1 and no error, as in Kafka; a partition that its topic does not
-// have is UNKNOWN_TOPIC_OR_PARTITION; what is named twice is answered once.
+// have is UNKNOWN_TOPIC_OR_PARTITION; what is named twice is answered once. May: DESCRIBE on the
+// group and on each topic; of all topics the others are left out.
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/group/group_service.h"
@@ -30,6 +33,7 @@ struct TopicQuestion {
   Uuid id;  // zero: there is no such topic
   int32_t partition_count = 0;
   std::vector<int32_t> partitions;
+  bool denied = false;
 };
 
 io::Task<Offset> end_offset(log::LogService& logs, TopicPartition name) {
@@ -58,6 +62,7 @@ io::Task<PartitionOut> describe(RequestContext& context, GroupId group, TopicNam
 std::vector<TopicQuestion> asked_topics(
     const RequestContext& context,
     const DescribeShareGroupOffsetsRequest::DescribeShareGroupOffsetsRequestGroup& group) {
+  const Access access(context);
   std::vector<TopicQuestion> questions;
   std::map<std::string_view, size_t> places;
   std::set<std::pair<std::string_view, int32_t>> seen;
@@ -67,7 +72,10 @@ std::vector<TopicQuestion> asked_topics(
     if (first) {
       TopicQuestion& question = questions.emplace_back();
       question.name = topic.topic_name;
-      if (const auto known = context.services.metadata.image().topic(topic.topic_name)) {
+      question.denied = !access.may_topic(Operation::kDescribe, name);
+      const auto known =
+          question.denied ? nullptr : context.services.metadata.image().topic(topic.topic_name);
+      if (known) {
         question.id = known->id;
         question.partition_count = known->partitions;
       }
@@ -88,7 +96,9 @@ io::Task<Result<std::vector<TopicQuestion>>> held_topics(RequestContext& context
   if (held.error == ErrorCode::GROUP_ID_NOT_FOUND || held.error == ErrorCode::INVALID_GROUP_ID)
     co_return questions;
   if (held.error != ErrorCode::NONE) co_return error(held.error, held.message);
+  const Access access(context);
   for (group::ShareGroupTopic& topic : held.initialized) {
+    if (!access.may_see(Operation::kDescribe, ResourceType::kTopic, topic.name.sv())) continue;
     const auto known = context.services.metadata.image().topic(topic.topic_id);
     questions.push_back(
         {topic.name, topic.topic_id, known ? known->partitions : 0, std::move(topic.partitions)});
@@ -108,6 +118,12 @@ io::Task<GroupOut> describe_group(RequestContext& context, GroupId group,
       PartitionOut answer;
       answer.partition_index = partition;
       answer.start_offset = -1;
+      if (question.denied) {
+        answer.error_code = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
+        answer.error_message = String(kafka_text(answer.error_code));
+        topic_out.partitions.push_back(std::move(answer));
+        continue;
+      }
       const bool exists = partition >= 0 && partition < question.partition_count;
       if (!question.id.is_zero() && !exists)
         answer.error_code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
@@ -126,10 +142,13 @@ io::Task<GroupOut> describe_group(RequestContext& context, GroupId group,
 io::Task<DescribeShareGroupOffsetsResponse> handle(RequestContext& context,
                                                    DescribeShareGroupOffsetsRequest request) {
   DescribeShareGroupOffsetsResponse response;
+  const Access access(context);
   const bool enabled = share_version(context.services.metadata) >= kShareVersionGroups;
   for (const auto& group : request.groups) {
     Result<std::vector<TopicQuestion>> questions = error(ErrorCode::UNSUPPORTED_VERSION);
-    if (enabled && group.topics) {
+    if (enabled && !access.may_group(Operation::kDescribe, group.group_id)) {
+      questions = error(ErrorCode::GROUP_AUTHORIZATION_FAILED);
+    } else if (enabled && group.topics) {
       questions = asked_topics(context, group);
     } else if (enabled) {
       auto asking = held_topics(context, group.group_id);

@@ -1,9 +1,10 @@
 // AlterShareGroupOffsets (key 91), version 0 (KIP-932): where a share group without members begins
 // in its partitions. Makes the group if need be. NON_EMPTY_GROUP of a partition: a transaction
-// holds records of it (docs/PROTOCOL.md 1.5).
+// holds records of it (docs/PROTOCOL.md 1.5). May: READ on the group and on each topic.
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
@@ -32,6 +33,12 @@ io::Task<AlterShareGroupOffsetsResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::UNSUPPORTED_VERSION;
     co_return response;
   }
+  const Access access(context);
+  if (!access.may_group(Operation::kRead, request.group_id)) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    response.error_message = String(kafka_text(response.error_code));
+    co_return response;
+  }
   if (request.group_id.empty()) {
     response.error_code = ErrorCode::INVALID_GROUP_ID;
     response.error_message = String(kafka_text(response.error_code));
@@ -42,12 +49,17 @@ io::Task<AlterShareGroupOffsetsResponse> handle(RequestContext& context,
   for (const auto& topic : request.topics) {
     auto& topic_out = response.responses.emplace_back();
     topic_out.topic_name = topic.topic_name;
-    const auto image = context.services.metadata.image().topic(topic.topic_name);
+    const bool may = access.may_topic(Operation::kRead, topic.topic_name.sv());
+    const auto image = may ? context.services.metadata.image().topic(topic.topic_name) : nullptr;
     if (image) topic_out.topic_id = image->id;
     for (const auto& partition : topic.partitions) {
       const int32_t index = partition.partition_index;
       auto& out = topic_out.partitions.emplace_back();
       out.partition_index = index;
+      if (!may) {
+        set_partition_error(out, ErrorCode::TOPIC_AUTHORIZATION_FAILED);
+        continue;
+      }
       if (!image || index < 0 || index >= image->partitions) {
         set_partition_error(out, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
         continue;

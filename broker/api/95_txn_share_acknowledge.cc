@@ -2,9 +2,10 @@
 // acknowledgements in a producer's transaction. The comments below number the protocol's steps;
 // their order is part of it. A failure for good after step 2 dooms the transaction before it is
 // answered, so that a commit cannot leave records out (1.3); a failure that a retry may cure does
-// not.
+// not. May: WRITE on the transactional id, READ on the group and on each topic.
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/handlers.h"
 #include "broker/api/share_requests.h"
 #include "broker/api/staging_plan.h"
@@ -94,6 +95,13 @@ io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context,
     response.error_code = ErrorCode::INVALID_REQUEST;
     co_return response;
   }
+  // 3.
+  const Access access(context);
+  if (!access.may_transaction(Operation::kWrite, *request.transactional_id)) {
+    response.error_code = ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+    co_return response;
+  }
+  const bool may_group = access.may_group(Operation::kRead, request.group_id);
   Staging staging;
   staging.who = {*request.transactional_id, {request.producer_id, request.producer_epoch}};
   if (request.transaction_start_time_ms >= 0) staging.start = request.transaction_start_time_ms;
@@ -103,8 +111,11 @@ io::Task<TxnShareAcknowledgeResponse> handle(RequestContext& context,
   staging.owner = {request.producer_id, request.producer_epoch,
                    TransactionalId(*request.transactional_id), 0};
   // 3, 4.
-  StagingPlan plan = StagingPlan::of(context.services.metadata.image(), request);
-  if (!plan.good.empty()) {
+  StagingPlan plan = StagingPlan::of(context.services.metadata.image(), access, request);
+  if (!may_group) {
+    response.error_code = ErrorCode::GROUP_AUTHORIZATION_FAILED;
+    plan.dooms = true;
+  } else if (!plan.good.empty()) {
     auto staging_task = stage(context, staging, plan);
     response.error_code = co_await std::move(staging_task);
   }

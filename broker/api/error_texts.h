@@ -19,6 +19,11 @@ constexpr std::string_view kafka_text(ErrorCode code) {
       return "This server does not host this topic-partition.";
     case ErrorCode::NON_EMPTY_GROUP: return "The group is not empty.";
     case ErrorCode::COORDINATOR_NOT_AVAILABLE: return "The coordinator is not available.";
+    case ErrorCode::TOPIC_AUTHORIZATION_FAILED: return "Topic authorization failed.";
+    case ErrorCode::GROUP_AUTHORIZATION_FAILED: return "Group authorization failed.";
+    case ErrorCode::CLUSTER_AUTHORIZATION_FAILED: return "Cluster authorization failed.";
+    case ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+      return "Transactional Id authorization failed.";
     default: return "";
   }
 }

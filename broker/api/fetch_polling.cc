@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "broker/api/authorize.h"
 #include "broker/api/by_core.h"
 #include "broker/metadata/metadata_service.h"
 
@@ -26,7 +27,14 @@ void apply_limit(std::vector<FetchLook>& looks, int64_t max_bytes, int64_t& tota
   }
 }
 
-Read read_for(RequestContext& context, const FetchTarget& target, const FetchLimits& limits) {
+// Whether a topic may be read. A name that no topic has is answered as one that may not be.
+bool may_read(const Access& access, const FetchLimits& limits, std::string_view topic) {
+  return limits.from_replica ? access.may_cluster(Operation::kClusterAction)
+                             : access.may_topic(Operation::kRead, topic);
+}
+
+Read read_for(RequestContext& context, const Access& access, const FetchTarget& target,
+              const FetchLimits& limits) {
   const metadata::MetadataImage& image = context.services.metadata.image();
   const bool by_id = context.api_version >= 13;
   const auto topic = by_id ? image.topic(target.topic_id) : image.topic(target.topic);
@@ -34,6 +42,9 @@ Read read_for(RequestContext& context, const FetchTarget& target, const FetchLim
   read.partition = {topic ? topic->name : target.topic, target.partition};
   if (!topic)
     read.error = by_id ? ErrorCode::UNKNOWN_TOPIC_ID : ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+  if (read.error != ErrorCode::UNKNOWN_TOPIC_ID &&
+      !may_read(access, limits, read.partition.topic.sv()))
+    read.error = ErrorCode::TOPIC_AUTHORIZATION_FAILED;
   read.from_replica = limits.from_replica;
   read.current_leader_epoch = target.current_leader_epoch;
   read.last_fetched_epoch = target.last_fetched_epoch;
@@ -87,6 +98,7 @@ std::shared_ptr<io::Wakeup> wakeup_for(RequestContext& context, const FetchLimit
 // Portion after portion, until none is ready or one has met the limit.
 io::Task<std::vector<FetchLook>> look_at_ready(RequestContext& context, FetchSession& session,
                                                FetchLimits limits, size_t most, int64_t* bytes) {
+  const Access access(context);
   std::vector<FetchLook> looks;
   bool full = false;
   while (!full) {
@@ -95,7 +107,7 @@ io::Task<std::vector<FetchLook>> look_at_ready(RequestContext& context, FetchSes
     std::vector<Read> reads;
     reads.reserve(targets.size());
     for (FetchTarget* target : targets) {
-      reads.push_back(read_for(context, *target, limits));
+      reads.push_back(read_for(context, access, *target, limits));
       reads.back().watch = session.watch(*target);
     }
     auto looking = look(context, std::move(targets), std::move(reads));
@@ -127,6 +139,7 @@ bool comes_again(const FetchLook& look) {
 
 io::Task<std::vector<FetchLook>> poll_all(RequestContext& context,
                                           std::vector<FetchTarget>* targets, FetchLimits limits) {
+  const Access access(context);
   std::vector<FetchTarget*> all;
   for (FetchTarget& target : *targets) all.push_back(&target);
   while (true) {
@@ -134,7 +147,7 @@ io::Task<std::vector<FetchLook>> poll_all(RequestContext& context,
     std::vector<Read> reads;
     reads.reserve(all.size());
     for (const FetchTarget* target : all) {
-      reads.push_back(read_for(context, *target, limits));
+      reads.push_back(read_for(context, access, *target, limits));
       reads.back().watch = wakeup;
     }
     auto looking = look(context, all, std::move(reads));
@@ -149,7 +162,8 @@ io::Task<std::vector<FetchLook>> poll_all(RequestContext& context,
 
 io::Task<std::vector<FetchLook>> poll_session(RequestContext& context, FetchSession& session,
                                               FetchLimits limits, size_t portion) {
-  session.look_as({limits.isolation, limits.from_replica});
+  const uint64_t acls = context.services.metadata.image().acls().version();
+  session.look_as({limits.isolation, limits.from_replica, acls});
   while (true) {
     const std::shared_ptr<io::Wakeup> wakeup = wakeup_for(context, limits);
     if (wakeup) session.news().subscribe(wakeup);

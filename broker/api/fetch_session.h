@@ -65,6 +65,7 @@ class FetchSession {
   struct View {
     log::Isolation isolation = log::Isolation::kReadUncommitted;
     bool from_replica = false;
+    uint64_t acls_version = 0;
     friend bool operator==(const View&, const View&) = default;
   };
   void look_as(View view);

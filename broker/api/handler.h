@@ -50,6 +50,7 @@ namespace ackord::api {
 
 class FetchSessions;
 class ClientTelemetry;
+struct Authorization;
 
 // The services' doors. Built by main, alive as long as any request.
 struct Services {
@@ -62,6 +63,7 @@ struct Services {
   std::vector<FetchSessions>& fetch_sessions;  // one per core, each used on its own
   quota::ClientQuotas& quotas;
   ClientTelemetry& telemetry;
+  Authorization* authorization = nullptr;  // none: everything is allowed (authorize.h)
 };
 
 // One connection as handlers see it. Belongs to the connection's core.

@@ -25,17 +25,24 @@ bool is_transactional(std::span<const std::byte> records) {
 
 }  // namespace
 
-ErrorCode check_request(const ProduceRequest& request) {
-  bool transactional = false;
+bool has_transactional(const ProduceRequest& request) {
   for (const auto& topic : request.topic_data) {
     for (const auto& partition : topic.partition_data) {
-      if (!partition.records) continue;
-      const auto records = partition.records->bytes();
-      if (is_of_the_future(records)) return ErrorCode::CORRUPT_MESSAGE;
-      transactional = transactional || is_transactional(records);
+      if (partition.records && is_transactional(partition.records->bytes())) return true;
     }
   }
-  if (transactional && (!request.transactional_id || request.transactional_id->empty()))
+  return false;
+}
+
+ErrorCode check_request(const ProduceRequest& request) {
+  for (const auto& topic : request.topic_data) {
+    for (const auto& partition : topic.partition_data) {
+      if (partition.records && is_of_the_future(partition.records->bytes()))
+        return ErrorCode::CORRUPT_MESSAGE;
+    }
+  }
+  const bool has_id = request.transactional_id && !request.transactional_id->empty();
+  if (!has_id && has_transactional(request))
     return ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
   return ErrorCode::NONE;
 }

@@ -8,6 +8,8 @@
 
 namespace ackord::api {
 
+// Whether it has a transactional batch: it needs an id then, and the right to it.
+bool has_transactional(const protocol::ProduceRequest& request);
 // What the whole request is refused for: CORRUPT_MESSAGE when a batch has a magic that no version
 // knows, TRANSACTIONAL_ID_AUTHORIZATION_FAILED for transactional batches without an id.
 ErrorCode check_request(const protocol::ProduceRequest& request);

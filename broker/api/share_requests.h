@@ -1,5 +1,5 @@
-// What the handlers of share RPCs have in common: checks of ids, and the wire's batches as the
-// share room takes them.
+// What the handlers of share RPCs have in common: checks of ids and rights, and the wire's batches
+// as the share room takes them.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/metadata/metadata_service.h"
 #include "broker/share/share_service.h"
 
@@ -16,6 +17,12 @@ constexpr size_t kMaxShareMemberId = 36;  // a UUID's text; what stock clients s
 
 inline bool valid_share_member(std::string_view member) {
   return !member.empty() && member.size() <= kMaxShareMemberId;
+}
+
+// The topics that the client may READ, for the share service.
+inline share::MayRead may_read(const Access& access) {
+  if (!access.limited()) return {};
+  return [access](std::string_view topic) { return access.may_topic(Operation::kRead, topic); };
 }
 
 // Finalized share.version: 1 share groups, 2 dead-letter queue, 3 transactional acknowledgements.

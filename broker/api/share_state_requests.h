@@ -1,5 +1,5 @@
 // What the RPCs of the share coordinator have in common (keys 83-87): topics with partitions, each
-// of which is an operation of its own with a result of its own.
+// of which is an operation of its own with a result of its own. May: CLUSTER_ACTION.
 #pragma once
 
 #include <algorithm>
@@ -8,19 +8,41 @@
 #include <utility>
 #include <vector>
 
+#include "broker/api/authorize.h"
+#include "broker/api/error_texts.h"
 #include "broker/api/handler.h"
 #include "broker/api/share_requests.h"
 #include "broker/share/share_service.h"
 
 namespace ackord::api {
 
+// What everybody is answered who may no CLUSTER_ACTION, at each partition.
+template <class Request, class TopicResult>
+void refuse_share_partitions(const Request& request, std::vector<TopicResult>& results) {
+  for (const auto& topic : request.topics) {
+    TopicResult& topic_out = results.emplace_back();
+    topic_out.topic_id = topic.topic_id;
+    for (const auto& partition : topic.partitions) {
+      auto& out = topic_out.partitions.emplace_back();
+      out.partition = partition.partition;
+      out.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+      out.error_message = String(kafka_text(out.error_code));
+    }
+  }
+}
+
 // `work(key, partition)` answers for one PartitionData of the request; it outlives the call. All
 // run at the same time. A topic without partitions has no result, a partition that is named twice
 // has the last one; without a group there are none (Kafka).
 template <class TopicResult, class Request, class Work>
-io::Task<std::vector<TopicResult>> each_share_partition(Request request, const Work& work) {
+io::Task<std::vector<TopicResult>> each_share_partition(RequestContext& context, Request request,
+                                                        const Work& work) {
   using PartitionResult = typename decltype(TopicResult::partitions)::value_type;
   std::vector<TopicResult> results;
+  if (!Access(context).may_cluster(Operation::kClusterAction)) {
+    refuse_share_partitions(request, results);
+    co_return results;
+  }
   if (request.group_id.empty()) co_return results;
   std::vector<std::pair<Uuid, int32_t>> names;
   std::vector<io::Task<PartitionResult>> tasks;

@@ -4,12 +4,14 @@
 
 namespace ackord::api {
 
-void StagingPlan::add(const metadata::TopicImage* topic, TopicIdPartition partition,
+void StagingPlan::add(const metadata::TopicImage* topic, bool denied, TopicIdPartition partition,
                       std::vector<share::AcknowledgementBatch> batches) {
   Entry& entry = entries.emplace_back();
   entry.partition = partition;
   if (topic == nullptr) {
     entry.error = {ErrorCode::UNKNOWN_TOPIC_ID, {}};
+  } else if (denied) {
+    entry.error = {ErrorCode::TOPIC_AUTHORIZATION_FAILED, {}};
   } else if (partition.partition < 0 || partition.partition >= topic->partitions) {
     entry.error = {ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, {}};
   } else {

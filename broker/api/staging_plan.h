@@ -1,6 +1,6 @@
 // StagingPlan: steps 3 and 4 of a request that stages acknowledgements (docs/PROTOCOL.md 1.1):
-// which of its partitions exist and are well-formed, and the answer per partition. The same for
-// producer transactions and batch transactions.
+// which of its partitions exist, may be read and are well-formed, and the answer per partition. The
+// same for producer transactions and batch transactions.
 #pragma once
 
 #include <string>
@@ -23,12 +23,14 @@ struct StagingPlan {
 
   // Takes the acknowledgements out of the request.
   template <class Request>
-  static StagingPlan of(const metadata::MetadataImage& image, Request& request) {
+  static StagingPlan of(const metadata::MetadataImage& image, const Access& access,
+                        Request& request) {
     StagingPlan plan;
     for (auto& topic : request.topics) {
       const auto known = image.topic(topic.topic_id);
+      const bool denied = known && !access.may_topic(Operation::kRead, known->name.sv());
       for (auto& partition : topic.partitions) {
-        plan.add(known.get(), {topic.topic_id, partition.partition_index},
+        plan.add(known.get(), denied, {topic.topic_id, partition.partition_index},
                  acknowledgement_batches(partition.acknowledgement_batches));
       }
     }
@@ -56,7 +58,7 @@ struct StagingPlan {
   }
 
  private:
-  void add(const metadata::TopicImage* topic, TopicIdPartition partition,
+  void add(const metadata::TopicImage* topic, bool denied, TopicIdPartition partition,
            std::vector<share::AcknowledgementBatch> batches);
 };
 

@@ -57,25 +57,30 @@ io::Task<ConsumerHeartbeatReply> GroupServiceImpl::consumer_heartbeat(ConsumerHe
 io::Task<Result<ConsumerHeartbeatDecision>> GroupServiceImpl::consumer_heartbeat_here(
     Runner& runner, ConsumerHeartbeat heartbeat) {
   const GroupId group = heartbeat.group;
+  auto may_see = std::move(heartbeat.may_see);
   ConsumerHeartbeatOp op{std::move(heartbeat), topics_here(), consumer_limits_of(group.sv())};
   auto running = runner.run(std::move(op));
   Result<ConsumerHeartbeatDecision> decided = co_await std::move(running);
   if (decided) waits_of(runner).deliver(std::move(decided->answers));
   // The heartbeat does not wait for this; what is found comes with a later one.
   if (decided && !decided->resolve.empty())
-    io::spawn(runner.core().executor, resolve_here(runner, group, std::move(decided->resolve)));
+    io::spawn(runner.core().executor,
+              resolve_here(runner, group, std::move(decided->resolve), std::move(may_see)));
   co_return decided;
 }
 
 io::Task<void> GroupServiceImpl::resolve_here(Runner& runner, GroupId group,
-                                              std::vector<std::string> patterns) {
+                                              std::vector<std::string> patterns,
+                                              TopicFilter may_see) {
   const metadata::MetadataImage& image = metadata_.image();
   ResolvedRegex seen;
   seen.version = image.version();
   seen.timestamp_ms = runner.core().clock.now().wall_ms;
   std::vector<TopicName> names;
   names.reserve(image.topics().size());
-  for (const auto& [name, topic] : image.topics()) names.push_back(topic->name);
+  for (const auto& [name, topic] : image.topics()) {
+    if (!may_see || may_see(image, name)) names.push_back(topic->name);
+  }
   PatternMatch match(patterns);
   for (size_t i = 0; i < names.size(); ++i) {
     if (i % kNamesAtOnce == kNamesAtOnce - 1) co_await io::yield();

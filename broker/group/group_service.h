@@ -76,6 +76,10 @@ class ShareStateKeeper {
 
 // ---- consumer groups
 
+// The topics that a client may know of, asked on the group's core with its image. Empty: all.
+using TopicFilter =
+    std::function<bool(const metadata::MetadataImage& image, std::string_view topic)>;
+
 struct ConsumerHeartbeat {
   GroupId group;
   std::string member;
@@ -89,6 +93,7 @@ struct ConsumerHeartbeat {
   std::optional<std::vector<TopicPartitions>> owned;  // absent: not said
   std::string client_id;
   std::string client_host;
+  TopicFilter may_see;  // of the topics that the pattern matches
 };
 using ConsumerHeartbeatReply = ShareHeartbeatReply;
 

@@ -91,7 +91,8 @@ class GroupServiceImpl final : public GroupService {
                                  std::vector<ShareInitialization> work);
   io::Task<Result<ConsumerHeartbeatDecision>> consumer_heartbeat_here(Runner& runner,
                                                                       ConsumerHeartbeat heartbeat);
-  io::Task<void> resolve_here(Runner& runner, GroupId group, std::vector<std::string> patterns);
+  io::Task<void> resolve_here(Runner& runner, GroupId group, std::vector<std::string> patterns,
+                              TopicFilter may_see);
   void fence_consumers(Runner& runner, const GroupShard::TickReply& tick);
   io::Task<void> fence_here(Runner& runner, std::string group, std::vector<std::string> members);
   io::Task<Result<Verdict>> commit_here(Runner& runner, TxnOffsetCommit commit,

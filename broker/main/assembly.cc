@@ -56,12 +56,14 @@ Assembly::Assembly(io::Environment& environment, AssemblySettings settings)
   txn_ = txn::make_txn_service(environment, *log_, *metadata_, *routing_);
   quotas_ = std::make_unique<quota::ClientQuotas>(environment, *metadata_);
   telemetry_ = std::make_unique<api::ClientTelemetry>(environment, *metadata_);
+  if (settings.authorizer)
+    authorization_ = std::make_unique<api::Authorization>(std::move(*settings.authorizer));
   const auto cores = static_cast<int>(environment.cores.size());
   for (int core = 0; core < cores; ++core)
     fetch_sessions_.emplace_back(core, cores, (slots + cores - 1) / cores);
   dispatch_ = std::make_unique<api::Dispatch>(
       api::Services{environment, *log_, *metadata_, *group_, *txn_, *share_, fetch_sessions_,
-                    *quotas_, *telemetry_},
+                    *quotas_, *telemetry_, authorization_.get()},
       logins_);
 }
 

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "broker/api/authorize.h"
 #include "broker/api/dispatch.h"
 #include "broker/api/fetch_session.h"
 #include "broker/api/marker_routing.h"
@@ -29,6 +31,7 @@ struct AssemblySettings {
   log::LogSettings log;
   metadata::MetadataSettings metadata;
   security::SaslListeners logins;  // of the listeners that ask for SASL
+  std::optional<security::AuthorizerConfig> authorizer{};  // none: everything is allowed
 };
 
 // One listener PLAINTEXT at host:port, node id 1.
@@ -65,6 +68,7 @@ class Assembly {
   std::unique_ptr<txn::TxnService> txn_;
   std::unique_ptr<quota::ClientQuotas> quotas_;
   std::unique_ptr<api::ClientTelemetry> telemetry_;
+  std::unique_ptr<api::Authorization> authorization_;
   std::vector<api::FetchSessions> fetch_sessions_;
   security::SaslListeners logins_;
   std::unique_ptr<api::Dispatch> dispatch_;

@@ -12,6 +12,7 @@
 #include "broker/base/assert.h"
 #include "broker/base/logging.h"
 #include "broker/io/posix/block_on.h"
+#include "broker/main/authorizer_config.h"
 #include "broker/main/first_users.h"
 #include "broker/main/sasl_config.h"
 #include "broker/metadata/address_limits.h"
@@ -102,6 +103,10 @@ Result<void> Broker::bind(const Config& config) {
   auto logins = sasl_listeners(config, configs.value());
   if (logins.has_error()) return logins.error();
   logins_ = std::move(logins.value());
+  const std::string open = listeners_beyond_loopback(configs.value());
+  if (config.text("authorizer.class.name").empty() && !open.empty()) {
+    base::log_warn("everybody may do everything, see authorizer.class.name listeners={}", open);
+  }
   return listeners_.open(cores_, *sink_, std::move(configs.value()), descriptor_bound());
 }
 
@@ -135,6 +140,9 @@ AssemblySettings Broker::assembly_settings(const Config& config) {
   settings.metadata.config_user = &listeners_;
   settings.metadata.properties = config.given();
   settings.metadata.properties.emplace("node.id", std::to_string(config.node_id()));
+  auto authorizer = authorizer_config(config);
+  ACKORD_ASSERT(authorizer.has_value(), "the configuration has been checked");
+  settings.authorizer = std::move(authorizer.value());
   return settings;
 }
 

@@ -23,6 +23,7 @@ constexpr ConfigDef number(std::string_view name, metadata::ConfigType type, con
 // Names, types, defaults and ranges are those of Kafka 4.4; `cores`, `http.listener` and
 // `connections.max.authentication.ms` are Ackord's.
 constexpr ConfigDef kConfigs[] = {
+    any("allow.everyone.if.no.acl.found", kBoolean, "false"),
     number("connections.max.authentication.ms", kLong, "30000", 1, kNoMax),
     number("controller.performance.always.log.threshold.ms", kLong, "2000", 0, kNoMax),
     number("controller.performance.sample.period.ms", kLong, "60000", 100, kNoMax),
@@ -54,6 +55,7 @@ constexpr ConfigDef kConfigs[] = {
     number("server.max.startup.time.ms", kLong, "9223372036854775807", 0, kNoMax),
     number("share.coordinator.cold.partition.snapshot.interval.ms", kInt, "300000", 1, kNoMax),
     number("share.coordinator.state.topic.prune.interval.ms", kInt, "300000", 1, kNoMax),
+    any("super.users", kString, ""),
     number("unclean.leader.election.interval.ms", kLong, "300000", 1, kNoMax),
     any("unstable.api.versions.enable", kBoolean, "false"),
     any("unstable.feature.versions.enable", kBoolean, "false"),

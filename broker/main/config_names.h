@@ -1,6 +1,7 @@
 // The names that server.properties may have besides those of metadata/config_tables.h: Ackord's own
-// `cores`, and Kafka's internal ones, which DescribeConfigs does not tell. The latter are checked
-// and otherwise ignored, so that a Kafka's file can be used as it is.
+// `cores`, those that Kafka leaves to its authorizer, and Kafka's internal ones, which
+// DescribeConfigs does not tell. The last are checked and otherwise ignored, so that a Kafka's file
+// can be used as it is.
 #pragma once
 
 #include <span>

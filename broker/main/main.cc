@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "broker/base/logging.h"
+#include "broker/main/authorizer_config.h"
 #include "broker/main/broker.h"
 #include "broker/main/config.h"
 #include "broker/main/first_users.h"
@@ -75,6 +76,8 @@ Result<Config> read_config(const Options& options) {
     auto tls = load_tls(config.value(), one.settings.name, nullptr);
     if (tls.has_error()) return tls.error();
   }
+  auto authorizer = authorizer_config(config.value());
+  if (authorizer.has_error()) return authorizer.error();
   return config;
 }
 

@@ -108,6 +108,7 @@ bool AclFilter::matches(const Acl& acl) const {
 }
 
 void Acls::put(const protocol::AccessControlEntryRecord& record) {
+  ++version_;
   auto acl = std::make_shared<Acl>();
   acl->resource = static_cast<AclResource>(record.resource_type);
   acl->name = record.resource_name.str();
@@ -125,6 +126,7 @@ void Acls::put(const protocol::AccessControlEntryRecord& record) {
 void Acls::remove(const protocol::RemoveAccessControlEntryRecord& record) {
   const auto at = by_id_.find(record.id);
   if (at == by_id_.end()) return;
+  ++version_;
   unlink(at->second);
   by_id_.erase(at);
 }

@@ -99,6 +99,8 @@ class Acls {
 
   const ById& by_id() const { return by_id_; }
   bool contains(const Acl& acl) const;
+  // Another one after each change.
+  uint64_t version() const { return version_; }
 
   // Calls `visit(const Acl&)` with each that speaks of the resource of this name: literal,
   // prefixed, or "*"; until one answers false. Looks at those alone, however many there are of
@@ -135,6 +137,7 @@ class Acls {
   void unlink(const Entry& entry);
 
   ById by_id_;
+  uint64_t version_ = 0;
   std::map<Kind, Names> by_name_;
 };
 

@@ -108,9 +108,12 @@ class LocalShareService : public ShareService {
   Result<std::shared_ptr<const metadata::TopicImage>> source_of(
       const TopicIdPartition& partition) const;
 
+  // The same for a caller: TOPIC_AUTHORIZATION_FAILED.
+  Result<std::shared_ptr<const metadata::TopicImage>> readable(const TopicIdPartition& partition,
+                                                               const MayRead& may_read) const;
   io::Task<std::vector<PartitionError>> acknowledge_all(
       GroupId group, std::string member, int8_t max_type,
-      std::vector<AcknowledgePartition> partitions);
+      std::vector<AcknowledgePartition> partitions, MayRead may_read);
   using Ready = io::ReadySet<TopicIdPartition>;
   io::Task<void> poll(const ShareFetch& call, const SessionStep& step, ShareFetchReply& reply);
   // Whether MinBytes are there, or an error.

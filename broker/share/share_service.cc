@@ -42,6 +42,14 @@ Result<std::shared_ptr<const metadata::TopicImage>> LocalShareService::source_of
   return topic;
 }
 
+Result<std::shared_ptr<const metadata::TopicImage>> LocalShareService::readable(
+    const TopicIdPartition& partition, const MayRead& may_read) const {
+  const auto topic = metadata_.image().topic(partition.topic_id);
+  if (topic && may_read && !may_read(topic->name))
+    return error(ErrorCode::TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed.");
+  return source_of(partition);
+}
+
 // ---------------------------------------------------------------- sessions
 
 void LocalShareService::connection_closed(uint64_t connection_id) {
@@ -129,7 +137,7 @@ io::Task<ShareFetchReply> LocalShareService::fetch(ShareFetch call) {
     std::vector<TopicIdPartition> names;
     for (const AcknowledgePartition& one : acknowledged) names.push_back(one.partition);
     auto acknowledging = acknowledge_all(call.group, call.member, call.max_acknowledge_type,
-                                         std::move(acknowledged));
+                                         std::move(acknowledged), call.may_read);
     const std::vector<PartitionError> errors = co_await std::move(acknowledging);
     for (size_t i = 0; i < names.size(); ++i) {
       reply.partitions.push_back({names[i], ErrorCode::NONE, errors[i], {}, {}});
@@ -205,7 +213,7 @@ io::Task<bool> LocalShareService::enough_bytes(const ShareFetch& call, SessionNu
   for (size_t i = 0; i < partitions && bytes < call.min_bytes; ++i) {
     const std::optional<TopicIdPartition> partition = ready.take();
     if (!partition) break;
-    const auto source = source_of(*partition);
+    const auto source = readable(*partition, call.may_read);
     std::optional<int64_t> available;
     if (source) {
       FetchOne one = fetch_of(call, session, *partition, (*source)->name, partitions);
@@ -231,7 +239,7 @@ io::Task<bool> LocalShareService::poll_once(const ShareFetch& call, SessionNumbe
   for (size_t i = 0; i < partitions && records_left > 0; ++i) {
     const std::optional<TopicIdPartition> partition = ready.take();
     if (!partition) break;
-    const auto source = source_of(*partition);
+    const auto source = readable(*partition, call.may_read);
     if (!source) {
       entries.of(*partition).error_code = source.error().code;
       ready.put_back(*partition);
@@ -279,7 +287,7 @@ io::Task<ShareAcknowledgeReply> LocalShareService::acknowledge(ShareAcknowledgeC
     co_return reply;
   }
   auto acknowledging = acknowledge_all(call.group, call.member, call.max_acknowledge_type,
-                                       std::move(call.partitions));
+                                       std::move(call.partitions), call.may_read);
   reply.partitions = co_await std::move(acknowledging);
   if (step->final) {
     auto releasing = release(call.group, {call.member, step->number}, std::move(step->partitions),
@@ -291,14 +299,14 @@ io::Task<ShareAcknowledgeReply> LocalShareService::acknowledge(ShareAcknowledgeC
 
 io::Task<std::vector<PartitionError>> LocalShareService::acknowledge_all(
     GroupId group, std::string member, int8_t max_type,
-    std::vector<AcknowledgePartition> partitions) {
+    std::vector<AcknowledgePartition> partitions, MayRead may_read) {
   std::vector<PartitionError> errors(partitions.size());
   std::vector<AcknowledgePartition> known;
   std::vector<size_t> places;
   for (size_t i = 0; i < partitions.size(); ++i) {
     errors[i] = check_acknowledgement_batches(partitions[i].batches, max_type);
     if (!errors[i].ok()) continue;
-    const auto source = source_of(partitions[i].partition);
+    const auto source = readable(partitions[i].partition, may_read);
     if (!source) {
       errors[i] = unavailable(source.error());
       continue;

@@ -33,6 +33,9 @@ struct AcknowledgePartition {
   std::vector<AcknowledgementBatch> batches;
 };
 
+// Whether the caller may read a topic; asked on its core. Empty: all.
+using MayRead = std::function<bool(std::string_view topic)>;
+
 // A ShareFetch whose group id and member id are well-formed.
 struct ShareFetch {
   GroupId group;
@@ -52,6 +55,7 @@ struct ShareFetch {
   // The caller's connection; both live as long as the call. A peer that has gone ends the wait.
   const bool* gone = nullptr;
   io::Signal* on_gone = nullptr;
+  MayRead may_read{};  // TOPIC_AUTHORIZATION_FAILED for what it may not
 };
 
 struct ShareFetchPartition {
@@ -74,6 +78,7 @@ struct ShareAcknowledgeCall {
   int32_t session_epoch = 0;
   int8_t max_acknowledge_type = 4;
   std::vector<AcknowledgePartition> partitions;
+  MayRead may_read{};
 };
 struct ShareAcknowledgeReply {
   ErrorCode error_code = ErrorCode::NONE;
