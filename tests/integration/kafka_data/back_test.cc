@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "protocol/generated/create_acls_request.h"
+#include "protocol/generated/create_acls_response.h"
 #include "tests/integration/kafka_data/kafka_data.h"
 #include "tests/integration/support/consumer_member.h"
 #include "tests/integration/support/kafka_peer.h"
@@ -28,6 +30,7 @@ std::map<std::string, Lines> everything(KafkaData& data, RawClient& client, cons
       add(std::string(name), static_cast<int32_t>(number(partition.as_object(), "partition")));
   }
   add(added.name, 0);
+  all["acls"] = acls(client);
   for (const auto& [name, group] : object_in(data.expected(), "groups")) {
     const bool share = text(group.as_object(), "type") == "Share";
     Lines lines = share ? share_offsets(client, std::string(name))
@@ -36,6 +39,20 @@ std::map<std::string, Lines> everything(KafkaData& data, RawClient& client, cons
     all["group " + std::string(name)] = std::move(lines);
   }
   return all;
+}
+
+void create_acl(RawClient& client, const std::string& topic, const std::string& principal) {
+  protocol::CreateAclsRequest request;
+  auto& acl = request.creations.emplace_back();
+  acl.resource_type = 2;
+  acl.resource_name = String(topic);
+  acl.resource_pattern_type = 4;
+  acl.principal = String(principal);
+  acl.host = String("10.9.8.7");
+  acl.operation = 15;
+  acl.permission_type = 2;
+  const auto answer = client.call<protocol::CreateAclsResponse>(request, 3);
+  require_none(answer.message.results.at(0).error_code, "CreateAcls");
 }
 
 // It answers before it leads its partitions.
@@ -59,6 +76,7 @@ TEST(KafkaDataBack, KafkaServesWhatAckordWrote) {
   KafkaData data("clean");
   RawClient& ackord = data.client();
   const Topic added = create_topic(ackord, "added", 1);
+  create_acl(ackord, "added", "User:erin");
   using protocol::Codec;
   for (const Codec codec : {Codec::kNone, Codec::kGzip, Codec::kSnappy, Codec::kLz4, Codec::kZstd})
     produce(ackord, added, 0, numbered_values(20), codec);
@@ -83,7 +101,9 @@ TEST(KafkaDataBack, KafkaServesWhatAckordWrote) {
   const auto written = everything(data, ackord, added);
   ASSERT_EQ(data.broker().stop(), 0);
 
-  Kafka kafka(data.directory().path());
+  std::string settings;
+  for (const auto& [name, value] : with_acls()) settings += " '" + name + "=" + value + "'";
+  Kafka kafka(data.directory().path(), settings);
   if (kafka.status() == Kafka::kNone) GTEST_SKIP() << "no Apache Kafka";
   ASSERT_EQ(kafka.status(), 0);
   RawClient client(kafka.port());

@@ -2,12 +2,15 @@
 
 #include <sodium.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <stdexcept>
 
+#include "protocol/generated/describe_acls_request.h"
+#include "protocol/generated/describe_acls_response.h"
 #include "protocol/generated/describe_share_group_offsets_request.h"
 #include "protocol/generated/describe_share_group_offsets_response.h"
 #include "protocol/generated/offset_fetch_request.h"
@@ -48,6 +51,35 @@ std::string sha256_of(const std::string& bytes) {
   return sodium_bin2hex(hex.data(), hex.size(), digest.data(), digest.size());
 }
 
+// The protocol's numbers by Kafka's names.
+constexpr std::array kResources = {
+    "UNKNOWN", "ANY", "TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER"};
+constexpr std::array kPatterns = {"UNKNOWN", "ANY", "MATCH", "LITERAL", "PREFIXED"};
+constexpr std::array kOperations = {"UNKNOWN",
+                                    "ANY",
+                                    "ALL",
+                                    "READ",
+                                    "WRITE",
+                                    "CREATE",
+                                    "DELETE",
+                                    "ALTER",
+                                    "DESCRIBE",
+                                    "CLUSTER_ACTION",
+                                    "DESCRIBE_CONFIGS",
+                                    "ALTER_CONFIGS",
+                                    "IDEMPOTENT_WRITE",
+                                    "CREATE_TOKENS",
+                                    "DESCRIBE_TOKENS",
+                                    "TWO_PHASE_COMMIT"};
+constexpr std::array kPermissions = {"UNKNOWN", "ANY", "DENY", "ALLOW"};
+
+template <class... Text>
+std::string acl_line(const Text&... parts) {
+  std::string line;
+  ((line += std::string(parts) + " "), ...);
+  return line;
+}
+
 }  // namespace
 
 KafkaDirectory::KafkaDirectory(const std::string& name) {
@@ -61,9 +93,15 @@ Settings keeping_old_state() {
           {"producer.id.expiration.ms", "2147483647"}};
 }
 
+Settings with_acls() {
+  return {{"authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"},
+          {"super.users", "User:ANONYMOUS"}};
+}
+
 KafkaData::KafkaData(const std::string& name)
     : name_(name), expected_(&object_in(all_expected(), name)), directory_(name) {
   Settings settings = keeping_old_state();
+  for (auto& setting : with_acls()) settings.push_back(std::move(setting));
   settings.emplace_back("log.dirs", directory_.data());
   broker_ = std::make_unique<BrokerProcess>(settings);
   client_ = std::make_unique<RawClient>(broker_->port());
@@ -189,6 +227,43 @@ Lines share_offsets(RawClient& client, const std::string& group) {
     }
     return true;
   });
+  return lines;
+}
+
+Lines acls(RawClient& client) {
+  protocol::DescribeAclsRequest request;  // of all that there are
+  request.resource_type_filter = static_cast<int8_t>(1);
+  request.resource_name_filter.reset();
+  request.pattern_type_filter = static_cast<int8_t>(1);
+  request.principal_filter.reset();
+  request.host_filter.reset();
+  request.operation = 1;
+  request.permission_type = 1;
+  const auto answer = client.call<protocol::DescribeAclsResponse>(request, 3);
+  require_none(answer.message.error_code, "DescribeAcls");
+  Lines lines;
+  for (const auto& resource : answer.message.resources) {
+    for (const auto& acl : resource.acls) {
+      lines.push_back(acl_line(
+          kResources.at(static_cast<size_t>(resource.resource_type)), resource.resource_name.str(),
+          kPatterns.at(static_cast<size_t>(resource.pattern_type)), acl.principal.str(),
+          acl.host.str(), kOperations.at(static_cast<size_t>(acl.operation)),
+          kPermissions.at(static_cast<size_t>(acl.permission_type))));
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+Lines acls(const json::array& expected) {
+  Lines lines;
+  for (const json::value& value : expected) {
+    const json::object& acl = value.as_object();
+    lines.push_back(acl_line(text(acl, "resource_type"), text(acl, "name"), text(acl, "pattern"),
+                             text(acl, "principal"), text(acl, "host"), text(acl, "operation"),
+                             text(acl, "permission")));
+  }
+  std::sort(lines.begin(), lines.end());
   return lines;
 }
 

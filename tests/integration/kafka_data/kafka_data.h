@@ -33,6 +33,8 @@ class KafkaDirectory {
 
 // Settings under which nothing that the archive holds is too old.
 Settings keeping_old_state();
+// With an authorizer, by which the tests' own client may do everything.
+Settings with_acls();
 
 class KafkaData {
  public:
@@ -64,6 +66,10 @@ class KafkaData {
   std::unique_ptr<BrokerProcess> broker_;
   std::unique_ptr<RawClient> client_;
 };
+
+// All ACLs, one a line, in order: what a broker answers, and as expected.json has them.
+Lines acls(RawClient& client);
+Lines acls(const boost::json::array& expected);
 
 // Of a group, one line per partition: those committed, and the start offsets of a share group.
 Lines committed_offsets(RawClient& client, const std::string& group, bool require_stable);
