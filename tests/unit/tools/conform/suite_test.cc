@@ -66,6 +66,16 @@ TEST(AllChecks, HaveNamesOfTheirOwn) {
   EXPECT_GT(names.size(), 10u);
 }
 
+// What a client that may nothing is answered is checked for every API: one that has no row in
+// cases/security_denied.cc could be asked by everybody.
+TEST(AllChecks, EveryApiIsAskedByAClientThatMayNothing) {
+  std::set<std::string> names;
+  for (const Check& check : all_checks()) names.insert(check.name);
+#define API(key, Name, first, last) EXPECT_TRUE(names.contains("security.denied." #Name)) << #Name;
+#include "broker/api/apis.def"
+#undef API
+}
+
 class KnownGaps : public testing::Test {
  protected:
   std::set<std::string> read(const std::string& text) {
