@@ -30,7 +30,7 @@ namespace ackord::main {
 struct AssemblySettings {
   log::LogSettings log;
   metadata::MetadataSettings metadata;
-  security::SaslListeners logins;  // of the listeners that ask for SASL
+  security::SaslListeners logins;                          // of the listeners that ask for SASL
   std::optional<security::AuthorizerConfig> authorizer{};  // none: everything is allowed
 };
 
