@@ -147,11 +147,12 @@ CASE(assignment_interval_acts, "docs/SEMANTICS.md D.2") {
 CASE(listed_as_resource, "KIP-1142") {
   const std::string group = new_group(kit);
   set_configs(kit, kGroup, group, {{"consumer.session.timeout.ms", "50000"}});
-  const Value answer =
-      kit.ask("ListConfigResources", 1, {{"resourceTypes", list(static_cast<int>(kGroup))}});
-  answer["errorCode"].is_none();
-  expect(answer["configResources"].has_item("resourceName", json::value(group)),
-         "the group is listed");
+  kit.until("the group is listed", [&] {
+    const Value answer =
+        kit.ask("ListConfigResources", 1, {{"resourceTypes", list(static_cast<int>(kGroup))}});
+    answer["errorCode"].is_none();
+    return answer["configResources"].has_item("resourceName", json::value(group));
+  });
 }
 
 CASE(empty_name, "KIP-848") {

@@ -51,6 +51,7 @@ CASE(after_the_end, "KIP-890", .api = "Produce", .first = 3, .last = 11) {
   for (const bool committed : {kCommit, kAbort}) {
     producer.produce(topic, {"x"});
     committed ? producer.commit() : producer.abort();
+    producer.wait_until_complete();
     producer.try_produce(topic, {"late"}, {.version = kit.version()})["errorCode"].is(
         not_in_transaction(kit.version()));
   }

@@ -201,6 +201,7 @@ Ranges ShareMember::acquire_count(const Topic& topic, size_t count,
     return offsets_of(all).size() >= count;
   });
   expect_equal(offsets_of(all).size(), count, "records acquired");
+  std::sort(all.begin(), all.end());
   return all;
 }
 

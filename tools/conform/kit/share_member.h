@@ -130,7 +130,8 @@ class ShareMember {
   // The same, until something is acquired; nothing when nothing comes in some tries. An error of
   // the partition is a Failure.
   Ranges acquire(const Topic& topic, const ShareFetchOptions& options = {}, int32_t partition = 0);
-  // Until this many records are acquired, which is a Failure when it does not happen.
+  // Until this many records are acquired, which is a Failure when it does not happen. By offset,
+  // in whatever order they came.
   Ranges acquire_count(const Topic& topic, size_t count, const ShareFetchOptions& options = {},
                        int32_t partition = 0);
 
