@@ -3,12 +3,11 @@
 // Without an authorizer SECURITY_DISABLED. May: DESCRIBE on the cluster. A kind that is none
 // matches nothing; Kafka closes the connection at 0.
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "broker/api/acl_requests.h"
-#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
-#include "broker/api/no_authorizer.h"
 #include "protocol/generated/describe_acls_request.h"
 #include "protocol/generated/describe_acls_response.h"
 
@@ -19,14 +18,9 @@ using protocol::DescribeAclsResponse;
 
 io::Task<DescribeAclsResponse> handle(RequestContext& context, DescribeAclsRequest request) {
   DescribeAclsResponse response;
-  if (!Access(context).may_cluster(Operation::kDescribe)) {
-    response.error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
-    response.error_message = String(kafka_text(response.error_code));
-    co_return response;
-  }
-  if (context.services.authorization == nullptr) {
-    response.error_code = ErrorCode::SECURITY_DISABLED;
-    response.error_message = String(kNoAuthorizer);
+  if (const std::optional<Error> refused = acl_refusal(context, Operation::kDescribe)) {
+    response.error_code = refused->code;
+    response.error_message = String(refused->message);
     co_return response;
   }
   const metadata::AclFilter filter = filter_of(request);

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "broker/api/acl_requests.h"
-#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
-#include "broker/api/no_authorizer.h"
 #include "protocol/generated/create_acls_request.h"
 #include "protocol/generated/create_acls_response.h"
 
@@ -38,13 +36,7 @@ std::vector<metadata::Acl> acls_of(const CreateAclsRequest& request) {
 }  // namespace
 
 io::Task<CreateAclsResponse> handle(RequestContext& context, CreateAclsRequest request) {
-  std::optional<Error> refused;
-  if (!Access(context).may_cluster(Operation::kAlter)) {
-    refused = error(ErrorCode::CLUSTER_AUTHORIZATION_FAILED,
-                    std::string(kafka_text(ErrorCode::CLUSTER_AUTHORIZATION_FAILED)));
-  } else if (context.services.authorization == nullptr) {
-    refused = error(ErrorCode::SECURITY_DISABLED, std::string(kNoAuthorizer));
-  }
+  const std::optional<Error> refused = acl_refusal(context, Operation::kAlter);
   metadata::AclCreations results(request.creations.size(), refused);
   if (!refused && !request.creations.empty()) {
     auto creating = context.services.metadata.create_acls(acls_of(request));

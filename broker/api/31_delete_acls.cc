@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "broker/api/acl_requests.h"
-#include "broker/api/error_texts.h"
 #include "broker/api/handlers.h"
-#include "broker/api/no_authorizer.h"
 #include "protocol/generated/delete_acls_request.h"
 #include "protocol/generated/delete_acls_response.h"
 
@@ -45,13 +43,7 @@ DeleteAclsResponse::DeleteAclsFilterResult result_of(
 }  // namespace
 
 io::Task<DeleteAclsResponse> handle(RequestContext& context, DeleteAclsRequest request) {
-  std::optional<Error> refused;
-  if (!Access(context).may_cluster(Operation::kAlter)) {
-    refused = error(ErrorCode::CLUSTER_AUTHORIZATION_FAILED,
-                    std::string(kafka_text(ErrorCode::CLUSTER_AUTHORIZATION_FAILED)));
-  } else if (context.services.authorization == nullptr) {
-    refused = error(ErrorCode::SECURITY_DISABLED, std::string(kNoAuthorizer));
-  }
+  const std::optional<Error> refused = acl_refusal(context, Operation::kAlter);
   Result<metadata::AclDeletions> deleted = metadata::AclDeletions();
   if (refused) {
     deleted = *refused;
