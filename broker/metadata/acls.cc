@@ -213,6 +213,7 @@ AclCreationPlan plan_acl_creations(const Acls& acls, const std::vector<Acl>& wan
 AclDeletionPlan plan_acl_deletions(const Acls& acls, const std::vector<AclFilter>& filters) {
   AclDeletionPlan plan;
   std::set<Uuid> gone;
+  size_t matches = 0;  // of all filters: what the answer has to name
   for (const AclFilter& filter : filters) {
     if (auto fault = fault_of(filter)) {
       plan.results.emplace_back(std::move(*fault));
@@ -220,11 +221,11 @@ AclDeletionPlan plan_acl_deletions(const Acls& acls, const std::vector<AclFilter
     }
     std::vector<Acl> matched;
     for (const auto& [id, acl] : acls.by_id()) {
-      if (!filter.matches(*acl)) continue;
+      if (!filter.matches(*acl) || ++matches > kMaxAclChanges) continue;
       matched.push_back(*acl);
       gone.insert(id);
     }
-    if (gone.size() > kMaxAclChanges) {
+    if (matches > kMaxAclChanges) {
       const Error all = invalid(fmt::format(
           "Cannot remove more than {} acls in a single delete operation.", kMaxAclChanges));
       plan.results.assign(filters.size(), all);
