@@ -25,6 +25,13 @@ bool concerns_tls(const std::vector<std::string>& names, std::string_view listen
   });
 }
 
+// Or about connections: their bounds may name hosts, which are looked up.
+bool concerns_connections(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.find("max.connection") != std::string::npos;
+  });
+}
+
 }  // namespace
 
 ListenerControl::ListenerControl(Config config, io::Environment& environment)
@@ -50,7 +57,7 @@ Result<void> ListenerControl::open(io::AsioCores& cores, net::RequestSink& sink,
     one.settings.descriptor_bound = descriptor_bound;
     std::shared_ptr<const net::TlsContext> tls;
     if (security::uses_tls(one.settings.protocol)) {
-      auto loaded = load_tls(config_, one.settings.name, nullptr);
+      auto loaded = load_tls(config_, one.settings.name, one.settings.protocol, nullptr);
       if (loaded.has_error()) return loaded.error();
       tls = std::move(loaded.value());
     }
@@ -61,7 +68,7 @@ Result<void> ListenerControl::open(io::AsioCores& cores, net::RequestSink& sink,
     const uint16_t port = one.advertised.port != 0 ? one.advertised.port : listener.value()->port();
     advertised_.push_back(
         {one.advertised.name, one.advertised.host, port, static_cast<int16_t>(protocol)});
-    listeners_.push_back({std::move(listener.value()), std::move(tls)});
+    listeners_.push_back({std::move(listener.value()), protocol, std::move(tls)});
   }
   return {};
 }
@@ -79,6 +86,7 @@ Result<void> ListenerControl::listen() {
 }
 
 void ListenerControl::accept() {
+  serving_ = true;
   for (One& one : listeners_) one.listener->accept();
 }
 
@@ -90,34 +98,34 @@ io::Task<void> ListenerControl::stop(int64_t grace_ms) {
 }
 
 // What may block, files and the resolver, is done on the pool.
-io::Task<Result<ListenerControl::Loaded>> ListenerControl::load(
-    metadata::BrokerConfigChange change) {
+io::Task<ListenerControl::Loaded> ListenerControl::load(metadata::BrokerConfigChange change) {
   Loaded loaded;
   loaded.tls.resize(listeners_.size());
-  std::optional<Error> failed;
-  std::function<void()> work = [this, &change, &loaded, &failed] {
+  std::function<void()> work = [this, &change, &loaded] {
     const Config config = config_.with(change.cluster, change.node);
-    auto bounds = connection_bounds(config);
-    if (!bounds) {
-      failed = bounds.error();
-      return;
+    if (concerns_connections(change.names)) {
+      auto bounds = connection_bounds(config);
+      if (bounds) {
+        loaded.bounds = std::move(*bounds);
+      } else {
+        loaded.failed = bounds.error();
+      }
     }
-    loaded.bounds = std::move(*bounds);
     for (size_t i = 0; i < listeners_.size(); ++i) {
       const One& one = listeners_[i];
       const std::string& name = one.listener->name();
       if (one.tls == nullptr || !concerns_tls(change.names, name)) continue;
-      auto tls = load_tls(config, name, one.tls);
-      if (!tls) {
-        failed = tls.error();
-        return;
+      // Nobody has seen the names of what was never served.
+      auto tls = load_tls(config, name, one.protocol, serving_ ? one.tls : nullptr);
+      if (tls) {
+        loaded.tls[i] = std::move(*tls);
+      } else {
+        loaded.failed = tls.error();
       }
-      loaded.tls[i] = std::move(*tls);
     }
   };
   auto working = environment_.files.blocking(std::move(work));
   co_await std::move(working);
-  if (failed) co_return error(ErrorCode::INVALID_REQUEST, failed->message);
   co_return loaded;
 }
 
@@ -129,8 +137,8 @@ io::Task<Result<void>> ListenerControl::check(metadata::BrokerConfigChange chang
 
 io::Task<Result<void>> ListenerControl::check_here(metadata::BrokerConfigChange change) {
   auto loading = load(std::move(change));
-  auto loaded = co_await std::move(loading);
-  if (!loaded) co_return loaded.error();
+  const Loaded loaded = co_await std::move(loading);
+  if (loaded.failed) co_return error(ErrorCode::INVALID_REQUEST, loaded.failed->message);
   co_return Result<void>();
 }
 
@@ -142,17 +150,15 @@ io::Task<void> ListenerControl::apply(metadata::BrokerConfigChange change) {
 io::Task<int> ListenerControl::apply_here(metadata::BrokerConfigChange change) {
   const Config config = config_.with(change.cluster, change.node);
   auto loading = load(std::move(change));
-  auto loaded = co_await std::move(loading);
-  if (!loaded) {
-    base::log_error("listeners keep the settings they have: {}", loaded.error().message);
-    co_return 0;
-  }
-  quotas_->set_bounds(std::move(loaded->bounds));
+  Loaded loaded = co_await std::move(loading);
+  if (loaded.failed)
+    base::log_error("a listener keeps the settings it has: {}", loaded.failed->message);
+  if (loaded.bounds) quotas_->set_bounds(std::move(*loaded.bounds));
   for (size_t i = 0; i < listeners_.size(); ++i) {
     One& one = listeners_[i];
     one.listener->set_bounds(listener_bounds(config, one.listener->name()));
-    if (loaded->tls[i] == nullptr) continue;
-    one.tls = loaded->tls[i];
+    if (loaded.tls[i] == nullptr) continue;
+    one.tls = loaded.tls[i];
     one.listener->use_tls(one.tls);
     base::log_info("keys and certificates read again listener={} subject={}", one.listener->name(),
                    one.tls->subject());

@@ -44,16 +44,18 @@ class ListenerControl final : public metadata::BrokerConfigUser {
  private:
   struct One {
     std::unique_ptr<net::Listener> listener;
+    security::SecurityProtocol protocol;
     std::shared_ptr<const net::TlsContext> tls;  // null without
   };
   // What a configuration would make of all that can change.
   struct Loaded {
-    net::ConnectionBounds bounds;
+    std::optional<net::ConnectionBounds> bounds;              // nullopt: as they are
     std::vector<std::shared_ptr<const net::TlsContext>> tls;  // by listener; null: as it is
+    std::optional<Error> failed;                              // of what could not be loaded
   };
 
   Result<net::SharedLimits> shared_limits(size_t cores);
-  io::Task<Result<Loaded>> load(metadata::BrokerConfigChange change);
+  io::Task<Loaded> load(metadata::BrokerConfigChange change);
   io::Task<Result<void>> check_here(metadata::BrokerConfigChange change);
   io::Task<int> apply_here(metadata::BrokerConfigChange change);
 
@@ -62,6 +64,7 @@ class ListenerControl final : public metadata::BrokerConfigUser {
   std::shared_ptr<net::ConnectionQuotas> quotas_;
   std::shared_ptr<net::RequestBudget> budget_;
   std::vector<One> listeners_;
+  bool serving_ = false;
   std::vector<metadata::AdvertisedListener> advertised_;
 };
 

@@ -73,7 +73,7 @@ Result<Config> read_config(const Options& options) {
   if (logins.has_error()) return logins.error();
   for (const ListenerConfig& one : listeners.value()) {
     if (!security::uses_tls(one.settings.protocol)) continue;
-    auto tls = load_tls(config.value(), one.settings.name, nullptr);
+    auto tls = load_tls(config.value(), one.settings.name, one.settings.protocol, nullptr);
     if (tls.has_error()) return tls.error();
   }
   auto authorizer = authorizer_config(config.value());

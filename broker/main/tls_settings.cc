@@ -16,7 +16,8 @@ net::TlsClientAuth client_auth_of(std::string_view text) {
 
 }  // namespace
 
-net::TlsSettings tls_settings(const Config& config, std::string_view listener) {
+net::TlsSettings tls_settings(const Config& config, std::string_view listener,
+                              security::SecurityProtocol protocol) {
   const auto find = [&](std::string_view name) { return config.find_for(listener, name); };
   net::TlsSettings settings;
   settings.prefix = fmt::format("listener {}: ", listener);
@@ -33,14 +34,18 @@ net::TlsSettings tls_settings(const Config& config, std::string_view listener) {
   settings.protocol = find("ssl.protocol").value_or("TLSv1.3");
   settings.protocols = metadata::split_list(find("ssl.enabled.protocols").value_or(""));
   settings.cipher_suites = metadata::split_list(find("ssl.cipher.suites").value_or(""));
-  settings.client_auth = client_auth_of(find("ssl.client.auth").value_or("none"));
+  // Where SASL says who the client is, only the listener's own setting asks for a certificate.
+  const auto client_auth = security::uses_sasl(protocol)
+                               ? config.find_only_for(listener, "ssl.client.auth")
+                               : find("ssl.client.auth");
+  settings.client_auth = client_auth_of(client_auth.value_or("none"));
   return settings;
 }
 
 Result<std::shared_ptr<const net::TlsContext>> load_tls(
-    const Config& config, std::string_view listener,
+    const Config& config, std::string_view listener, security::SecurityProtocol protocol,
     const std::shared_ptr<const net::TlsContext>& before) {
-  auto made = net::TlsContext::make(tls_settings(config, listener));
+  auto made = net::TlsContext::make(tls_settings(config, listener, protocol));
   if (!made || before == nullptr) return made;
   const auto allows = [&](std::string_view name) {
     return config.find_for(listener, name) == "true";

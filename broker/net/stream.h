@@ -1,5 +1,5 @@
-// Stream: the bytes of one connection. Plain TCP is in tcp_stream.h; an encrypted one would stand
-// beside it. One reader and one writer at a time, both on the stream's core.
+// Stream: the bytes of one connection. Plain TCP is in tcp_stream.h, TLS in tls_stream.h. One
+// reader and one writer at a time, both on the stream's core.
 #pragma once
 
 #include <sys/uio.h>

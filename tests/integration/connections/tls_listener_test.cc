@@ -26,7 +26,6 @@ constexpr const char* kSecret = "pass-w0rd";
 class TlsListener : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (shell("command -v kcat").status != 0) GTEST_SKIP() << "kcat is not installed";
     write("ca.pem", authority_.pem());
     write("broker.pem", server_.key_pem(kSecret) + server_.chain_pem());
     write("client.pem", client_.pem());
@@ -148,7 +147,7 @@ class TlsReload : public TlsListener {
               " -cert " + (files_ / "client.pem") + " -key " + (files_ / "client.key") +
               " | openssl x509 -noout -serial");
     const size_t at = output.text.find("serial=");
-    return at == std::string::npos ? output.text : output.text.substr(at, 9);
+    return at == std::string::npos ? "" : output.text.substr(at, output.text.find('\n', at) - at);
   }
   void write_server(const Certificate& server) {
     write("broker.pem", server.key_pem(kSecret) + server.chain_pem());
@@ -160,11 +159,16 @@ constexpr const char* kLocation = "listener.name.proxied0.ssl.keystore.location"
 TEST_F(TlsReload, ANewCertificateWithoutARestart) {
   RawClient plain(broker_->port());
   const std::string before = serial();
+  ASSERT_THAT(before, HasSubstr("serial="));
+  const auto shows_another_than = [&](const std::string& old) {
+    const std::string now = serial();
+    return !now.empty() && now != old;
+  };
   write_server(authority_.issue({{"CN", "broker"}}));
   EXPECT_EQ(serial(), before);
   // The same name: its file is read again.
   EXPECT_EQ(alter(plain, kLocation, files_ / "broker.pem"), "");
-  poll_until("the new certificate is shown", [&] { return serial() != before; });
+  poll_until("the new certificate is shown", [&] { return shows_another_than(before); });
   const std::string renewed = serial();
 
   write("broker.pem", "nonsense");
@@ -185,7 +189,7 @@ TEST_F(TlsReload, ANewCertificateWithoutARestart) {
   write_server(authority_.issue({{"CN", "broker"}}));
   std::filesystem::copy(files_ / "broker.pem", files_ / "other.pem");
   EXPECT_EQ(alter(plain, kLocation, files_ / "other.pem"), "");
-  poll_until("the other file is used", [&] { return serial() != renewed; });
+  poll_until("the other file is used", [&] { return shows_another_than(renewed); });
   const std::string other = serial();
   write_server(server_);
   broker_->crash();

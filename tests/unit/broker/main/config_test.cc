@@ -235,14 +235,17 @@ TEST(Listeners, ProtocolsAndWhatBelongsToOne) {
   EXPECT_EQ(listeners[2].settings.bounds.max_connections, INT32_MAX);
   EXPECT_EQ(connection_bounds(config)->max_connections, 100);
   EXPECT_EQ(listeners[2].settings.limits.max_unauthenticated_frame_bytes, 1000);
-  const net::TlsSettings out = tls_settings(config, "OUT");
+  const net::TlsSettings out = tls_settings(config, "OUT", kSsl);
   EXPECT_EQ(out.key_store.type, "PEM");
   EXPECT_EQ(out.key_store.location, "/out.pem");
   EXPECT_EQ(out.client_auth, net::TlsClientAuth::kRequired);
   EXPECT_THAT(out.protocols, ElementsAre("TLSv1.2", "TLSv1.3"));
-  const net::TlsSettings other = tls_settings(config, "SSL");
+  const net::TlsSettings other = tls_settings(config, "SSL", kSsl);
   EXPECT_EQ(other.key_store.location, "/all.pem");
   EXPECT_EQ(other.client_auth, net::TlsClientAuth::kRequested);
+  // KIP-684: SASL says who the client is.
+  EXPECT_EQ(tls_settings(config, "SSL", kSaslSsl).client_auth, net::TlsClientAuth::kNone);
+  EXPECT_EQ(tls_settings(config, "OUT", kSaslSsl).client_auth, net::TlsClientAuth::kRequired);
 }
 
 TEST(Listeners, LimitsOfTheBroker) {
